@@ -72,8 +72,10 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'records': {'datasets', 'metrics'},
         'report': {'datasets', 'metrics', 'records'},
         'baselines': {'datasets'},
-        'run': {'datasets', 'metrics', 'records', 'report', 'baselines'},
+        'run': {'datasets', 'metrics', 'records', 'report', 'baselines', 'findingdory'},
         'objects': {'metrics'},
+        'tasks': {'records'},
+        'findingdory': {'datasets', 'records', 'objects', 'tasks'},
         '': {'datasets', 'metrics', 'records', 'report', 'run'},
     },
     'captioning': {

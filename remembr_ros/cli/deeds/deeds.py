@@ -17,7 +17,7 @@ from remembr_ros.timestamps import format_clock, format_duration, parse_time
 
 _WORDS = {
     'kind': 'by a usual word for it, such as pick; sight: --object was in view; stay: it was in a place; '
-    'moving, standing, turning, driving: how it moved',
+    'handling: a thing was picked and put; moving, standing, turning, driving: how it moved',
     'object': 'words of the name of what it was done to',
     'receptacle': 'words of the name of what that was taken from or put on',
     'place': 'words of the name of the place that is told, or that it was in',

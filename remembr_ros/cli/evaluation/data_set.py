@@ -113,7 +113,7 @@ def _add_planner(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    config = _config(args)
+    config = configured(args)
     with stdout_for_json(args.json):
         records, summary = carry_out(config, execution(args))
     if args.out is not None:
@@ -125,11 +125,11 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _config(args: argparse.Namespace) -> RunConfig:
+def configured(args: argparse.Namespace) -> RunConfig:
     """Return the configuration, whose fields the options are; what is not given keeps its default."""
     given = {name: value for name, value in vars(args).items() if value is not None}
     fields = {name: given[name] for name in RunConfig.model_fields if name in given}
-    return run_config(**{**fields, 'data': args.name, 'bags': dict(args.bags or ())})
+    return run_config(**{**fields, 'data': args.name, 'bags': dict(given.get('bags', ()))})
 
 
 def _lines(records: list[QuestionRecord], summary: dict[str, Any], outside: Outside) -> str:

@@ -7,6 +7,7 @@ NAMES = {
     'navqa': ('data_set', "the questions of the ReMEmbR paper, with upstream's labels"),
     'oc-navqa': ('data_set', 'the same questions with the corrected labels of OC-NaVQA'),
     'building': ('data_set', 'questions about a rendered building, from its truth file'),
+    'findingdory': ('findingdory', 'instructions about what a robot did yesterday in simulated homes'),
     'objects': ('objects', 'the objects of simulated homes, with errors, beside the rules of others'),
     'grid': ('grid', 'every combination of the settings in a YAML file, a run each'),
     'haystack': ('haystack', 'retrieval of the answers among ever more memories'),

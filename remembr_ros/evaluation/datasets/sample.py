@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from remembr_ros.agent.model.answer import Kind, Question
+from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.planner import Planner
 from remembr_ros.geometry import Point
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory
@@ -55,6 +57,7 @@ class Sample:
     :param memories: how many they are
     :param relevant: ids of the memories that show the answer
     :param doubt: why its label is an error of the data set, though it is asked; empty: it is none
+    :param category: of a task, by which figures are told
     """
 
     id: str
@@ -66,6 +69,20 @@ class Sample:
     relevant: frozenset[str]
     truth: Truth
     doubt: str = ''
+    category: str = ''
+
+
+class Trial(Protocol):
+    """A place in which tasks are tried."""
+
+    def planner(self, name: str, sample_id: str, seed: int) -> Planner | None:
+        """Return the planner of a name that only a trial has; None: it is any other one."""
+
+    def score(self, sample_id: str, answer: Answer | None) -> tuple[bool, dict[str, float], str]:
+        """Return whether a task is fulfilled, figures, and why nothing could be judged; empty: it was."""
+
+    def close(self) -> None:
+        """Let go of what it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +101,7 @@ class Sequence:
     :param name: unique in its data set
     :param memories: in the order of time
     :param images: keyframes by memory id, JPEG, where there are any
+    :param trial: gives its tasks and judges what is chosen; None: the samples are questions
     """
 
     name: str
@@ -91,3 +109,4 @@ class Sequence:
     samples: tuple[Sample, ...]
     excluded: tuple[Excluded, ...]
     images: Mapping[str, tuple[bytes, ...]] = field(default_factory=dict)
+    trial: Trial | None = None

@@ -90,7 +90,8 @@ def _error(truth: Truth, answer: Answer) -> float | None:
     error: float | None = None
     if answer.kind is truth.kind:
         if truth.kind is Kind.POSITION and answer.pose is not None:
-            error = min(distance(answer.pose.position, position) for position in truth.positions)
+            away = (distance(answer.pose.position, position) for position in truth.positions)
+            error = min(away, default=math.inf)
         elif truth.kind is Kind.TIME and answer.time_ns is not None:
             error = min(abs(answer.time_ns - time_ns) for time_ns in truth.times_ns) / (60 * NS)
         elif truth.kind is Kind.DURATION and answer.duration_s is not None and truth.duration_min is not None:

@@ -23,7 +23,7 @@ from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.objects.known import known_objects
 from remembr_ros.memory.objects.wording import plural
 from remembr_ros.memory.opening import open_store
-from remembr_ros.simulation.homes.home import Home, Item, centre_of
+from remembr_ros.simulation.homes.home import Home, Item, centre_of, name_of
 from remembr_ros.timestamps import NS, format_iso
 
 A_HOME, TIMEOUT_S = 60, 60.0  # questions, and for an answer
@@ -131,7 +131,7 @@ class HomeTruth:
     def _where(self) -> Iterator[HomeQuestion]:
         for item in self._alone:
             if item.number in self._sure:
-                yield HomeQuestion('where', f'Where is the {_named(item)}?', self._at(item))
+                yield HomeQuestion('where', f'Where is the {name_of(item)}?', self._at(item))
 
     def _how_many(self) -> Iterator[HomeQuestion]:
         for label in sorted({item.label for item in self._sure.values()}):
@@ -161,7 +161,7 @@ class HomeTruth:
                 yield HomeQuestion('what is on', f'What is {name} the {label}?', items=items, also=doubtful)
                 for item in self._alone:
                     if item.number in self._sure:
-                        asked = f'Is the {_named(item)} {name} the {label}?'
+                        asked = f'Is the {name_of(item)} {name} the {label}?'
                         yield HomeQuestion('what is on', asked, yes=item.number in items)
 
     def _beside(self) -> Iterator[HomeQuestion]:
@@ -175,25 +175,25 @@ class HomeTruth:
             near = {n for n in self._now if self._gap(self._home.items[n - 1], anchor) <= APART_M}
             also = frozenset(near | {anchor.number}) | self._unnoticed()
             if items:
-                asked = f'What is next to the {_named(anchor)}?'
+                asked = f'What is next to the {name_of(anchor)}?'
                 yield HomeQuestion('next to', asked, items=frozenset(items), also=also)
 
     def _when(self) -> Iterator[HomeQuestion]:
         for item in self._alone:
             seen_ns = int(self._course.seen_ns[item.number])
             if item.number in self._sure:
-                yield HomeQuestion('when', f'When did you last see the {_named(item)}?', time_ns=seen_ns)
+                yield HomeQuestion('when', f'When did you last see the {name_of(item)}?', time_ns=seen_ns)
 
     def _before(self) -> Iterator[HomeQuestion]:
         for item in self._alone:
             changes = self._changes[item.number]
             if changes and item.number in self._sure and item.number in self._course.changed[changes[-1]]:
                 place = self._home.visits[changes[-1] - 1].placements[item.number]
-                yield HomeQuestion('before', f'Where was the {_named(item)} before?', centre_of(item, place))
+                yield HomeQuestion('before', f'Where was the {name_of(item)} before?', centre_of(item, place))
 
     def _still(self) -> Iterator[HomeQuestion]:
         for item in self._alone:
-            text = f'Is the {_named(item)} still there?'
+            text = f'Is the {name_of(item)} still there?'
             if item.number in self._sure and not self._changes[item.number]:
                 yield HomeQuestion('still', text, yes=True)
             elif item.number not in self._now and self._is_known_gone(item.number):
@@ -275,8 +275,3 @@ def ask_home(home: Home, course: Course) -> list[tuple[str, str, str, bool]]:
         finally:
             store.close()
     return told
-
-
-def _named(item: Item) -> str:
-    # Of a plant, the pot alone has its colour.
-    return item.label if item.label == 'plant' else f'{item.colour} {item.label}'.strip()

@@ -27,6 +27,10 @@ class PlannerName(str, Enum):
     """A vision language model that sees frames of the window, and no captions."""
     ORACLE = 'oracle'
     """The agent, or the rules, with only the answer's own memories before its eyes."""
+    TEXT_MEMORY = 'text_memory'
+    """The rules with captions alone, without objects and deeds; of tasks in simulated places."""
+    RANDOM = 'random'
+    """Any memories that have a place, as many as the goal has; of the same."""
     RETRIEVAL = 'retrieval'
     """Nothing: the first recall with the raw question is measured."""
 
@@ -43,7 +47,7 @@ class RunConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra='forbid')
 
-    data: str = 'navqa'  # navqa, oc-navqa or building
+    data: str = 'navqa'  # one of DATA_SETS
     folder: str = ''  # of the data set
     sequences: tuple[int, ...] = ()  # numbers; empty: all that are there
     captions: str = CAPTIONS  # of navqa: captions in N/NAME.json
@@ -57,6 +61,11 @@ class RunConfig(BaseModel):
     tf: tuple[str, ...] = Field((), max_length=2)  # of bags: parent and child frame
     # of bags, default 3; captions of a file are joined to that length [s]
     segment_length: float | None = Field(None, gt=0.5, le=600.0)
+    homes: tuple[int, ...] = ()  # of findingdory: their seeds
+    # of findingdory: level of noise of the detections; empty: the objects are the simulator's
+    detections: str = ''
+    pictures: bool = False  # of findingdory: nothing tells of interactions but what is seen
+    fillings: int = Field(2, ge=1, le=100)  # of findingdory: tasks of a template in a home, at most
     outside: Outside = Outside.EXCLUDE  # what to do where an answer time lies outside its question's window
     planner: PlannerName = PlannerName.OFFLINE  # what answers
     llm: str = ''  # model of the planner
@@ -80,6 +89,14 @@ class RunConfig(BaseModel):
     def _make_sense(self) -> 'RunConfig':
         if self.data not in DATA_SETS:
             raise ValueError(f'there is no data set {self.data!r}; there are {", ".join(DATA_SETS)}')
+        if (self.data == 'findingdory') != bool(self.homes):
+            raise ValueError('findingdory, and no other data set, takes homes: give their seeds')
+        if min(self.homes, default=0) < 0 or len(set(self.homes)) != len(self.homes):
+            raise ValueError('seeds of homes are 0 or more, each given once')
+        if self.homes and self.planner not in OF_TASKS:
+            raise ValueError(f'the planner {self.planner.value} cannot be given tasks')
+        if not self.homes and self.planner in (PlannerName.TEXT_MEMORY, PlannerName.RANDOM):
+            raise ValueError(f'the planner {self.planner.value} is for tasks alone: findingdory')
         if len(set(self.seeds)) != len(self.seeds):
             raise ValueError('a seed is given twice')
         if len(self.tf) == 1:
@@ -95,10 +112,22 @@ class RunConfig(BaseModel):
         """Whether a language model answers."""
         if self.planner in LLM_PLANNERS:
             return True
+        if self.homes:
+            return False
         return self.planner in (PlannerName.ONE_CALL, PlannerName.ORACLE) and bool(self.llm or self.llm_url)
 
+    @property
+    def captions_alone(self) -> bool:
+        """Whether of a simulated home only what was seen, and the rooms' names, is remembered."""
+        return self.planner in (PlannerName.TEXT_MEMORY, PlannerName.ALL_CAPTIONS)
 
-DATA_SETS = ('navqa', 'oc-navqa', 'building')
+
+DATA_SETS = ('navqa', 'oc-navqa', 'building', 'findingdory')
+OF_TASKS = frozenset({
+    *(PlannerName.OFFLINE, PlannerName.AGENT, PlannerName.TEXT_MEMORY, PlannerName.ALL_CAPTIONS),
+    *(PlannerName.RANDOM, PlannerName.ORACLE),
+})  # fmt: skip
+"""The planners that can be given tasks in simulated places."""
 
 
 def run_config(**values: object) -> RunConfig:

@@ -1,6 +1,6 @@
 """What a run keeps of each question: one line of answers.jsonl, enough to score and to draw it again."""
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.evaluation.datasets.sample import Sample
@@ -70,6 +70,8 @@ class QuestionRecord(_Record):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     latency_sec: float | None = None
+    category: str = ''  # of a task
+    figures: dict[str, float] = Field(default_factory=dict)  # of a task: see remembr_ros.evaluation.tasks
 
     @property
     def key(self) -> tuple[str, str, int]:

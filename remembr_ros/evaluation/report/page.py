@@ -23,6 +23,7 @@ from remembr_ros.evaluation.report.tabulation import (
     retrieved,
     tables,
 )
+from remembr_ros.evaluation.report.task_figures import task_tables
 from remembr_ros.evaluation.report.track_map import drive_path
 
 REPORT = 'report.html'
@@ -70,7 +71,8 @@ def _render(run: RecordedRun) -> str:
         title=_title(run),
         headline=_headline(run.records),
         cut_off=not run.results,
-        tables=tables(run.records),
+        caution=run.results.get('caution', ''),
+        tables=task_tables(run.results) if 'by_category' in run.results else tables(run.records),
         charts=_charts(run.records),
         questions=views,
         counts=[(name, sum(view.verdict == name for view in views)) for name in VERDICTS],

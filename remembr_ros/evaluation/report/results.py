@@ -19,6 +19,7 @@ from remembr_ros.evaluation.report.tabulation import (
     quantile,
     retrieved,
 )
+from remembr_ros.evaluation.report.task_figures import task_results
 
 
 def results_json(
@@ -37,6 +38,7 @@ def results_json(
     :param excluded: rows that were not asked
     :param doubtful: rows that were asked, although their label is an error of the data set
     """
+    tasks = task_results(records, excluded := list(excluded)) if any(r.category for r in records) else {}
     groups = by_group(records)
     correct = {name: fraction(group) for name, group in groups.items()}
     answered = [record for record in records if record.outcome is Outcome.ANSWERED]
@@ -55,7 +57,9 @@ def results_json(
             'of_answered': {name: fraction(group).value for name, group in by_group(answered).items()},
             'std': {name: _over_seeds(group) for name, group in groups.items()},
             'interval': {name: found.interval for name, found in correct.items()},
+            **tasks.pop('overall', {}),
         },
+        **tasks,
         'by_kind': {
             kind.value: _kind_json([r for r in records if r.truth.kind is kind]) for kind in kinds_of(records)
         },

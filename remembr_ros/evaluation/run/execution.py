@@ -113,6 +113,8 @@ def planner_title(config: RunConfig) -> str:
 
 def data_title(config: RunConfig, sequences: list[Sequence]) -> str:
     """Return what the questions were asked about."""
+    if config.homes:
+        return f'homes {", ".join(map(str, config.homes))}, objects {config.detections or "as simulated"}'
     source = (
         f'bags, captioner {config.captioner}' if config.bags or config.data == 'building' else config.captions
     )
@@ -171,6 +173,8 @@ def _ask(  # noqa: PLR0917
             for record, trace in asked:
                 folder.add(record, trace)
                 on_progress(sequence.name, 'asking', len(keys & folder.done), len(keys))
+            if sequence.trial is not None:
+                sequence.trial.close()
 
 
 def _judge(config: RunConfig, cache: Path, pacer: Pacer | None, timeout_s: float) -> Judge | None:
@@ -183,7 +187,19 @@ def _judge(config: RunConfig, cache: Path, pacer: Pacer | None, timeout_s: float
 
 def _collection(sequence: Sequence, config: RunConfig) -> str:
     """Return a name for the memories: another one for whatever makes other memories of the same drive."""
-    fields = ('captions', 'bags', 'captioner', 'vlm', 'vlm_url', 'segment_length', 'consolidation')
+    fields = (
+        'detections',
+        'pictures',
+        'captions',
+        'bags',
+        'captioner',
+        'vlm',
+        'vlm_url',
+        'segment_length',
+        'consolidation',
+    )
     made = config.model_dump(mode='json', include=set(fields))
+    if config.homes:
+        made['captions_alone'] = config.captions_alone
     digest = hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()[:8]
     return f'{"".join(c if c.isalnum() else "_" for c in sequence.name)}_{digest}'

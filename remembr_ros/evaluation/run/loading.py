@@ -12,6 +12,7 @@ from remembr_ros.evaluation.datasets.building import load_building
 from remembr_ros.evaluation.datasets.navqa import load_captions, load_navqa, sequence_name
 from remembr_ros.evaluation.datasets.navqa_table import EDITIONS, find_sequences
 from remembr_ros.evaluation.datasets.sample import Sample, Sequence
+from remembr_ros.evaluation.findingdory.sequence import load_home
 from remembr_ros.evaluation.records.config import RunConfig
 from remembr_ros.evaluation.run.recorded_drive import remember_bag
 from remembr_ros.geometry import mean_pose
@@ -35,6 +36,8 @@ def load(
     :raises BagUnreadable: a file or a bag is missing, damaged or in another format
     :raises CaptionerFailed: the captioner of a bag is not installed or not configured
     """
+    if config.homes:
+        return [load_home(config, seed, on_frame) for seed in config.homes]
     if not config.folder:
         raise InvalidRequest(f'where is {config.data}? Give its folder with --data')
     folder = Path(config.folder).expanduser()

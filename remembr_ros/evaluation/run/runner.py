@@ -4,7 +4,7 @@ import logging
 import threading
 from collections.abc import Callable, Container, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.model.answer import Answer, Kind
@@ -76,7 +76,7 @@ def evaluate(
     :raises StoreUnavailable: the database does not work
     """
     cancel = threading.Event()
-    asked = _Asked(sequence.name, store, make_planner, config, judge, timeout_s, cancel)
+    asked = _Asked(sequence, store, make_planner, config, judge, timeout_s, cancel)
     with ThreadPoolExecutor(parallel, 'question') as pool:
         futures: list[Future[tuple[QuestionRecord, QuestionTrace]]] = [
             pool.submit(asked.ask, sample, seed)
@@ -96,7 +96,7 @@ def evaluate(
 class _Asked:
     """What the questions of one sequence share."""
 
-    name: str
+    sequence: Sequence
     store: MemoryStore
     make_planner: MakePlanner
     config: RunConfig
@@ -109,7 +109,10 @@ class _Asked:
         found = self.store.find(raw, diverse=self.config.diversity, hybrid=self.config.hybrid)
         trace = QuestionTrace()
         answer, failure, reason = None, '', ''
-        planner = self.make_planner(trace, seed)
+        trial = self.sequence.trial
+        planner = trial.planner(self.config.planner.value, sample.id, seed) if trial is not None else None
+        planner = planner or self.make_planner(trace, seed)
+        figures: dict[str, float] = {}
         if planner is None:
             scored = Score(Outcome.UNSCORED)
         else:
@@ -121,15 +124,19 @@ class _Asked:
             except RemembrError as error:
                 failure = f'{error.kind}: {error}'
                 logger.info('%s failed: %s', sample.id, failure)
-            verdict, reason = self._judged(sample, answer)
-            scored = score(sample.truth, answer, verdict)
+            if trial is not None:
+                correct, figures, reason = trial.score(sample.id, answer)
+                scored = replace(score(sample.truth, answer), correct=correct)
+            else:
+                verdict, reason = self._judged(sample, answer)
+                scored = score(sample.truth, answer, verdict)
         question, truth = sample.question, sample.truth
         hits = tuple(hit.memory.id for hit in found)
         words = answer.text if answer is not None and truth.kind is Kind.TEXT else None
         # What failed has cost something, too.
         cost = answer.cost if answer is not None else trace.spent
         record = QuestionRecord(
-            sequence=self.name,
+            sequence=self.sequence.name,
             id=sample.id,
             seed=seed,
             question=question.text,
@@ -155,13 +162,15 @@ class _Asked:
             prompt_tokens=cost.prompt_tokens,
             completion_tokens=cost.completion_tokens,
             latency_sec=max(cost.seconds - trace.waited_s, 0.0) if answer is not None else None,
+            category=sample.category,
+            figures=figures,
         )
         return record, trace
 
     def _visible(self, sample: Sample, trace: QuestionTrace) -> Recall:
         tuned = TunedRecall(self.store, self.config.diversity, self.config.hybrid)
         recall: Recall = WindowedRecall(tuned, sample.scope)
-        if self.config.planner is PlannerName.ORACLE:
+        if self.config.planner is PlannerName.ORACLE and self.sequence.trial is None:
             recall = OracleRecall(recall, sample.relevant)
         return TracedRecall(recall, trace)
 

@@ -102,3 +102,21 @@ ROOMS: dict[str, tuple[str, ...]] = {
     'bedroom': ('drawer', 'shelf', 'lamp', 'table'),
     'study': ('table', 'table', 'shelf', 'drawer'),
 }
+
+SHAPES = {
+    **dict.fromkeys(('apple', 'ball'), 'ball'),
+    **dict.fromkeys(('book', 'box'), 'box'),
+    **dict.fromkeys(('cup', 'bottle', 'candle', 'bin'), 'cylinder'),
+}
+FUNCTIONS = {
+    **dict.fromkeys(('cup', 'bottle'), 'drinking'),
+    **dict.fromkeys(('bowl', 'apple'), 'eating'),
+    **dict.fromkeys(('ball', 'teddy bear'), 'playing'),
+    'book': 'reading',
+    'vase': 'holding flowers',
+    'laptop': 'computing',
+    'clock': 'telling the time',
+    'candle': 'giving light',
+    'toaster': 'toasting bread',
+}
+"""What some things are shaped like, and what people use them for."""

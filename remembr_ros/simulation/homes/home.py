@@ -59,11 +59,13 @@ class Visit:
     :param start_ns: when it begins, nanoseconds since the Unix epoch
     :param placements: of all that is there, by number
     :param corners: x and y where the robot stands and how often it turns round there: 0 in a door
+    :param yaw: of the robot when it begins [rad]
     """
 
     start_ns: int
     placements: Mapping[int, Placement]
     corners: tuple[tuple[float, float, int], ...]
+    yaw: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,11 @@ class Home:
                 (x0, y0, z0), (x1, y1, z1) = solid.low, solid.high
                 low, high = (x0 + x, y0 + y, z0 + z), (x1 + x, y1 + y, z1 + z)
                 yield number, Solid(low, high, solid.colour, solid.shape)
+
+
+def name_of(item: Item) -> str:
+    """Return what tells an item from others; of a plant the pot alone has its colour."""
+    return item.label if item.label == 'plant' else f'{item.colour} {item.label}'.strip()
 
 
 def centre_of(item: Item, placement: Placement) -> Point:

@@ -47,37 +47,37 @@ def generate_home(seed: int = 0, visits: int = VISITS) -> Home:
     """
     if seed < 0 or visits < 1:
         raise InvalidRequest(f'no home {seed} with {visits} visits; give a seed from 0, visits from 1 on')
-    rng = random.Random(seed)
-    xs, ys = ([0.0, rng.uniform(4.6, 5.2), rng.uniform(9.6, 10.4)] for _ in range(2))
-    names, cells = rng.sample(list(ROOMS), 4), ((0, 0), (0, 1), (1, 1), (1, 0))
-    lows, highs = ([(xs[i + k], ys[j + k]) for i, j in cells] for k in range(2))
-    rooms = [Place(*room) for room in zip(names, lows, highs, strict=True)]
-    making, start_ns, paid = _Making(rng, rooms), START_NS, []
+    making, start_ns, paid = HomeMaking(random.Random(seed)), START_NS, []
     for number in range(visits):
         if number:
             making.change()
-        paid.append(Visit(start_ns, dict(making.placed), _corners(rng, rooms)))
-        start_ns += round(rng.uniform(*HOURS) * 3600) * NS
-    return Home(seed, (xs[2], ys[2]), tuple(rooms), _shell(rooms, xs, ys), tuple(making.items), tuple(paid))
+        paid.append(Visit(start_ns, dict(making.placed), _corners(making.rng, making.rooms)))
+        start_ns += round(making.rng.uniform(*HOURS) * 3600) * NS
+    return making.home(seed, paid)
 
 
-class _Making:
+class HomeMaking:
     """A home while it is made.
 
     :ivar placed: where each item is, by its number
+    :ivar surfaces: where things can be put
     """
 
-    def __init__(self, rng: random.Random, rooms: Sequence[Place]) -> None:
-        self._rng = rng
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self._xs, self._ys = ([0.0, rng.uniform(4.6, 5.2), rng.uniform(9.6, 10.4)] for _ in range(2))
+        names, cells = rng.sample(list(ROOMS), 4), ((0, 0), (0, 1), (1, 1), (1, 0))
+        lows, highs = ([(self._xs[i + k], self._ys[j + k]) for i, j in cells] for k in range(2))
+        self.rooms = [Place(*room) for room in zip(names, lows, highs, strict=True)]
         self.items: list[Item] = []
         self.placed: dict[int, Placement] = {}
-        self._surfaces: list[_Surface] = []
-        for room in rooms:
+        self.surfaces: list[_Surface] = []
+        for room in self.rooms:
             slots = _slots(room)
             rng.shuffle(slots)
             for label in ROOMS[room.name]:
                 self._furnish(label, slots.pop())
-            self._surfaces += [(0, solid) for slot in slots for solid in _FREE(*slot, _WALL)]
+            self.surfaces += [(0, solid) for slot in slots for solid in _FREE(*slot, _WALL)]
         looks: list[tuple[str, str]] = []
         labels, paints = [*ON_FURNITURE, *ON_FURNITURE, *ON_FLOOR], list(PAINTS)
         for _ in range(rng.randint(*SMALL)):
@@ -86,48 +86,61 @@ class _Making:
         for label, colour in (*looks, ('person', 'blue'), ('cat', 'orange')):
             self._bring(label, colour)
 
+    def home(self, seed: int, visits: Sequence[Visit]) -> Home:
+        """Return the home as it was made, with these visits to it."""
+        walls = _shell(self.rooms, self._xs, self._ys)
+        size = self._xs[2], self._ys[2]
+        return Home(seed, size, tuple(self.rooms), walls, tuple(self.items), tuple(visits))
+
     def change(self) -> None:
         """Move, take away and bring some things; of those that look alike one: of more nobody could tell."""
         small = [number for number in self.placed if self.items[number - 1].kind == 'small']
-        self._rng.shuffle(small)
+        self.rng.shuffle(small)
         takes, moves = (max(2, round(part * len(small))) for part in (TAKEN, MOVED))
         alone = {(self.items[n - 1].label, self.items[n - 1].colour): n for n in small}
         for number in [*alone.values()][:takes]:
             del self.placed[number]
         restless = [number for number in self.placed if self.items[number - 1].kind == 'alive']
         for number in [*[*alone.values()][takes : takes + moves], *restless]:
-            self.placed[number] = self._spot(self.items[number - 1]) or self.placed[number]
+            self.placed[number] = self.spot(self.items[number - 1]) or self.placed[number]
         looks = [(label, colour) for label in ON_FURNITURE for colour in PAINTS]
-        self._bring(*self._rng.choice([look for look in looks if look not in alone]))
+        self._bring(*self.rng.choice([look for look in looks if look not in alone]))
 
     def _furnish(self, label: str, slot: _Slot) -> None:
         maker, colour, surfaces = FURNITURE[label]
         number = len(self.items) + 1
         self.items.append(Item(number, label, '', 'furniture', maker(*slot, colour)))
         self.placed[number] = Placement((0.0, 0.0, 0.0))
-        self._surfaces += [(number, solid) for solid in surfaces(*slot, colour)]
+        self.surfaces += [(number, solid) for solid in surfaces(*slot, colour)]
 
     def _bring(self, label: str, colour: str) -> None:
         maker = {**ON_FURNITURE, **ON_FLOOR, **ALIVE}[label]
         solids = maker(0.0, -HALF_WALL_M, 'north', PAINTS[colour])
         item = Item(len(self.items) + 1, label, colour, 'alive' if label in ALIVE else 'small', solids)
-        if place := self._spot(item):
+        if place := self.spot(item):
             self.items.append(item)
             self.placed[item.number] = place
 
-    def _spot(self, item: Item) -> Placement | None:
-        """Return a free place for an item, away from where it is; None: there is none."""
+    def spot(self, item: Item, receptacle: int | None = None) -> Placement | None:
+        """Return a free place for an item, away from where it is; None: there is none.
+
+        :param receptacle: number of the item that it is to be on or in; None: any
+        """
         on_floor = item.label in ON_FLOOR or item.label in ALIVE
-        surfaces = [(number, room) for number, room in self._surfaces if (number == 0) == on_floor]
+        surfaces = [
+            (number, room)
+            for number, room in self.surfaces
+            if (number == 0) == on_floor and receptacle in (None, number)
+        ]
         before = self.placed.get(item.number)
         for _ in range(TRIES):
-            receptacle, room = self._rng.choice(surfaces)
+            number, room = self.rng.choice(surfaces)
             (x0, y0, z), (x1, y1, top) = room.low, room.high
             (wide, deep), high = (side / 2 for side in item.size[:2]), item.size[2]
             if wide > (x1 - x0) / 2 or deep > (y1 - y0) / 2 or high > top - z:
                 continue
-            x, y = self._rng.uniform(x0 + wide, x1 - wide), self._rng.uniform(y0 + deep, y1 - deep)
-            there = Placement((x, y, z), receptacle)
+            x, y = self.rng.uniform(x0 + wide, x1 - wide), self.rng.uniform(y0 + deep, y1 - deep)
+            there = Placement((x, y, z), number)
             moves = before is None or _apart(there, before) >= LEAST_MOVE_M
             if moves and not any(self._meets(item, there, other) for other in self.placed):
                 return there
@@ -162,11 +175,15 @@ def _slots(room: Place) -> list[_Slot]:
 
 
 def _corners(rng: random.Random, rooms: Sequence[Place]) -> _Corners:
-    """Return a round: two stops in each room, and the doors between the rooms."""
+    """Return a round through all rooms."""
     first, way = rng.randrange(4), rng.choice((-1, 1))
-    order = [rooms[(first + way * step) % 4] for step in range(4)]
+    return round_through([rooms[(first + way * step) % 4] for step in range(4)], rng)
+
+
+def round_through(rooms: Sequence[Place], rng: random.Random) -> _Corners:
+    """Return a round: two stops in each room, and the doors between the rooms."""
     found: list[tuple[float, float, int]] = []
-    for before, room in pairwise([order[0], *order]):
+    for before, room in pairwise([rooms[0], *rooms]):
         if before != room:  # the door is in the middle of what they share
             sides = zip(before.low, room.low, before.high, room.high, strict=True)
             x, y = ((max(a, b) + min(c, d)) / 2 for a, b, c, d in sides)

@@ -4,7 +4,8 @@ Each flat face is drawn in a colour that is its number; what it looks like is lo
 rendering gives picture and masks.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +61,17 @@ def frames_of(home: Home, visit: Visit, rate_hz: float = RATE_HZ) -> Iterator[Ho
 
     :raises RemembrError: the extra simulation is not installed
     """
+    with scene(home, visit) as shoot:
+        for stamp_ns, base in drive(visit, rate_hz):
+            yield shoot(stamp_ns, base)
+
+
+@contextmanager
+def scene(home: Home, visit: Visit) -> Iterator[Callable[[int, Pose], HomeFrame]]:
+    """Yield what takes a frame at a time [ns] from where the robot is, of the home as it is during a visit.
+
+    :raises RemembrError: the extra simulation is not installed
+    """
     # Of each face: what it looks like, blue first, and whose it is; the first one is the sky.
     looks, owner, points, faces = [(236, 222, 205)], [0], [np.empty((0, 3))], []
     for number, solid in home.solids(visit):
@@ -80,9 +92,9 @@ def frames_of(home: Home, visit: Visit, rate_hz: float = RATE_HZ) -> Iterator[Ho
         surface.cell_data['number'] = number.astype(np.uint8)
         plotter.background_color = (0, 0, 0)
         plotter.add_mesh(surface, scalars='number', rgb=True, lighting=False)
+    looks_of, owner_of = np.array(looks, np.uint8), np.array(owner, np.uint16)
     try:
-        for stamp_ns, base in drive(visit, rate_hz):
-            yield _shoot(plotter, stamp_ns, base, np.array(looks, np.uint8), np.array(owner, np.uint16))
+        yield lambda stamp_ns, base: _shoot(plotter, stamp_ns, base, looks_of, owner_of)
     finally:
         plotter.close()
 

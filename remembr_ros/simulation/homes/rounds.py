@@ -28,9 +28,15 @@ def drive(visit: Visit, rate_hz: float) -> Iterator[tuple[int, Pose]]:
         before, since_s = end, since_s + length_s
 
 
+def arrival(visit: Visit) -> tuple[int, Pose]:
+    """Return when a visit is over [ns], and where the robot is then."""
+    legs = list(_legs(visit))
+    return visit.start_ns + round(sum(length_s for length_s, _, _ in legs) * NS), legs[-1][1]
+
+
 def _legs(visit: Visit) -> Iterator[_Leg]:
-    yaw = 0.0
-    yield 0.0, Pose(*visit.corners[0][:2]), 0.0
+    yaw = visit.yaw
+    yield 0.0, Pose(*visit.corners[0][:2], yaw=yaw), 0.0
     following = (*visit.corners[1:], visit.corners[-1])
     for (x, y, turns), (to_x, to_y, _) in zip(visit.corners, following, strict=True):
         far = math.hypot(to_x - x, to_y - y)

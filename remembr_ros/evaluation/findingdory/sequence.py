@@ -1,0 +1,63 @@
+"""A home as a sequence of a run: what the robot remembers of its day, and the tasks of the next one."""
+
+import random
+from collections.abc import Callable
+
+from remembr_ros.agent.model.answer import Kind, Question
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.evaluation.datasets.sample import Excluded, Sample, Sequence, Truth
+from remembr_ros.evaluation.findingdory.episode import HomeEpisode, live
+from remembr_ros.evaluation.findingdory.templates import fill_templates
+from remembr_ros.evaluation.objects.run import LEVELS
+from remembr_ros.evaluation.records.config import RunConfig
+from remembr_ros.evaluation.tasks.goals import Task
+from remembr_ros.evaluation.tasks.trial import SimulatedTrial
+from remembr_ros.geometry import Point
+from remembr_ros.memory.model.recall import ANYTHING
+from remembr_ros.memory.model.record import AGENT, OBJECT
+
+
+def load_home(config: RunConfig, seed: int, on_home: Callable[[str, int, int], None]) -> Sequence:
+    """Return the sequence of a home.
+
+    :param on_home: called with its name, 0 or 1, and 1, when the day begins and when it is over
+    :raises InvalidRequest: there is no such level of noise
+    :raises RemembrError: the extra simulation is not installed
+    """
+    levels = {level.name: level for level in LEVELS}
+    if config.detections and config.detections not in levels:
+        raise InvalidRequest(f'there are no detections {config.detections!r}; there are {", ".join(levels)}')
+    name = f'home-{seed}'
+    on_home(name, 0, 1)
+    episode = live(seed, levels.get(config.detections), pictures=config.pictures)
+    tasks, unfilled = fill_templates(episode.truth, random.Random(f'tasks {seed}'), config.fillings)
+    left_out = (OBJECT, AGENT) if config.captions_alone else ()
+    memories = tuple(memory for memory in episode.memories if memory.source not in left_out)
+    window_ns = memories[0].start_ns, max(memory.end_ns for memory in memories)
+    trial = SimulatedTrial(
+        episode.simulator, {task.id: (task, metres) for task, metres in tasks}, memories, episode.truth.here
+    )
+    samples = tuple(
+        Sample(
+            id=task.id,
+            length='LONG',
+            question=Question(task.instruction, episode.now_ns, episode.truth.here),
+            scope=ANYTHING,
+            window_ns=window_ns,
+            memories=len(memories),
+            relevant=frozenset(),
+            truth=Truth(Kind.POSITION, _positions(task, episode), text=task.template),
+            category=task.category,
+        )
+        for task, _ in tasks
+    )
+    excluded = tuple(Excluded(name, one.template, f'{one.category}: {one.why}') for one in unfilled)
+    trial.close()
+    on_home(name, 1, 1)
+    return Sequence(name, memories, samples, excluded, trial=trial)
+
+
+def _positions(task: Task, episode: HomeEpisode) -> tuple[Point, ...]:
+    """Return where the things of a goal are [m]; of rooms nothing."""
+    things = episode.simulator.things
+    return tuple(things[part.of].position for part in task.goal.parts if part.of in things)

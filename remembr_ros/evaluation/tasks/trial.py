@@ -1,0 +1,175 @@
+"""Tasks tried in a simulated place: from an answer to poses, and what of the goal these reach."""
+
+import math
+import random
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.planner import Planner, Run
+from remembr_ros.errors import GoalRejected, NoPlace
+from remembr_ros.evaluation.records.config import PlannerName
+from remembr_ros.evaluation.tasks.driving import drive_to
+from remembr_ros.evaluation.tasks.goals import (
+    Predicate,
+    Quantifier,
+    Task,
+    length,
+    reached,
+    spl,
+    standing,
+)
+from remembr_ros.geometry import Pose
+from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.record import CAPTIONER, Memory
+from remembr_ros.memory.recall import Recall
+from remembr_ros.navigation.plan import Rules, plan_goals
+from remembr_ros.navigation.terrain import Terrain
+from remembr_ros.simulation.simulator import Simulator
+from remembr_ros.simulation.ways import ROBOT_M
+
+
+@dataclass(frozen=True)
+class SimulatedTrial:
+    """Tasks in a simulator.
+
+    :param tasks: by id, each with the shortest way to its goal [m]
+    :param memories: what the robot remembers
+    :param start: where it stands when it is given a task
+    """
+
+    simulator: Simulator
+    tasks: Mapping[str, tuple[Task, float]]
+    memories: Sequence[Memory]
+    start: Pose
+
+    def planner(self, name: str, sample_id: str, seed: int) -> Planner | None:
+        """Return the planners that choose by chance, and by the truth; None: it is another one."""
+        if name == PlannerName.RANDOM.value:
+            return _Chosen(name, self._by_chance(self.tasks[sample_id][0], seed))
+        if name == PlannerName.ORACLE.value:
+            return _Chosen(name, self._by_truth(self.tasks[sample_id][0]))
+        return None
+
+    def score(self, sample_id: str, answer: Answer | None) -> tuple[bool, dict[str, float], str]:
+        """Return whether the goal is reached, the figures of all that is measured, and why nothing is.
+
+        Figures: hl_sr, hl_spl, dtg_sr, sc_sr; where the goal is reached ll_sr and ll_spl.
+        """
+        task, shortest_m = self.tasks[sample_id]
+        try:
+            poses, why = self._goals(answer), ''
+        except (GoalRejected, NoPlace) as error:
+            poses, why = [], str(error)
+        high = reached(task.goal, poses, self.simulator)
+        driven_m = length(self.start, poses, self.simulator) if poses else math.inf
+        figures = {
+            'hl_sr': float(high.success),
+            'hl_spl': spl(success=high.success, driven_m=driven_m, shortest_m=shortest_m),
+            'dtg_sr': float(high.distance),
+            'sc_sr': float(high.seen),
+        }
+        if high.success:
+            ended, driven_m = drive_to(self.start, poses, self.simulator)
+            low = len(ended) == len(poses) and reached(task.goal, ended, self.simulator).success
+            figures['ll_sr'] = float(low)
+            figures['ll_spl'] = spl(success=low, driven_m=driven_m, shortest_m=shortest_m)
+        return high.success, figures, why
+
+    def close(self) -> None:
+        self.simulator.close()
+
+    @cached_property
+    def _terrain(self) -> Terrain:
+        return Terrain(self.simulator.grid, clearance_m=ROBOT_M)
+
+    @cached_property
+    def _ids(self) -> frozenset[str]:
+        return frozenset(memory.id for memory in self.memories)
+
+    def _goals(self, answer: Answer | None) -> list[Pose]:
+        """Return where the robot would drive to for an answer, by its own rules.
+
+        :raises GoalRejected: it would not; or the answer names a memory that is not there
+        :raises NoPlace: the answer has none
+        """
+        if answer is None:
+            raise NoPlace('there is no answer')
+        if unknown := [hit.memory.id for hit in answer.evidence if hit.memory.id not in self._ids]:
+            raise GoalRejected(f'the answer names {unknown[0]!r}, which is no memory of this episode')
+        plan = plan_goals(answer, Rules(), self._terrain, here=self.start)
+        return [stamped.pose for stamped in plan.goals]
+
+    def _by_chance(self, task: Task, seed: int) -> list[Memory]:
+        rng = random.Random(f'{task.id} {task.instruction} {seed}')
+        placed = [memory for memory in self.memories if memory.pose is not None]
+        one = task.goal.quantifier is Quantifier.EXISTS
+        return rng.sample(placed, min(1 if one else len(task.goal.parts), len(placed)))
+
+    def _by_truth(self, task: Task) -> list[Memory]:
+        """Return memories whose places reach the goal, the nearest of them, as far as there are any.
+
+        Those come first that do so also where the robot stops short; of several places sights are none: the
+        robot takes those that are near each other for one.
+        """
+        parts, one = task.goal.parts, task.goal.quantifier is Quantifier.EXISTS
+        chosen = []
+        for some in [parts] if one else [[part] for part in parts]:
+            there = [
+                (memory, pose)
+                for memory, pose in self._goal_of
+                if (one or memory.source != CAPTIONER) and self._holds(some, pose)
+            ]
+            ends = ((memory, drive_to(self.start, [pose], self.simulator)[0]) for memory, pose in there)
+            sure = (memory for memory, ended in ends if ended and self._holds(some, ended[0]))
+            chosen += [next(sure, there[0][0])] if there else []
+        return chosen
+
+    def _holds(self, parts: Sequence[Predicate], pose: Pose) -> bool:
+        return any(standing(pose, part, self.simulator).succeeds for part in parts)
+
+    @cached_property
+    def _goal_of(self) -> list[tuple[Memory, Pose]]:
+        """The memories to which the robot would drive, and where it would stand then, the nearest first."""
+        found = []
+        for memory in self.memories:
+            with suppress(GoalRejected, NoPlace):
+                found.append((memory, self._goals(_answer('', [memory]))[0]))
+        ways = self.simulator.metres(
+            (self.start.x, self.start.y), np.array([(pose.x, pose.y) for _, pose in found]).reshape(-1, 2)
+        )
+        return [found[i] for i in np.argsort(ways).tolist()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """A planner whose choice is made already."""
+
+    name: str
+    memories: Sequence[Memory]
+
+    def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
+        run.check()
+        if not self.memories:
+            return Answer(Kind.NOT_SEEN, 'There is no such memory.', self.name)
+        return _answer(self.name, self.memories)
+
+
+def _answer(planner: str, memories: Sequence[Memory]) -> Answer:
+    """Return an answer that wants the robot at the places of memories, in their order."""
+    first = memories[0]
+    answer = Answer(
+        Kind.POSITION,
+        'I chose these.',
+        planner,
+        pose=first.pose,
+        frame_id=first.frame_id,
+        map_id=first.map_id,
+        evidence=tuple(Hit(memory, 1.0) for memory in memories),
+        confidence=1.0,
+    )
+    return replace(answer, every_place=True, in_order=True) if len(memories) > 1 else answer
