@@ -2,12 +2,13 @@
 
 import random
 from collections.abc import Callable
+from functools import lru_cache
 
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.datasets.sample import Excluded, Sample, Sequence, Truth
 from remembr_ros.evaluation.findingdory.episode import HomeEpisode, live
-from remembr_ros.evaluation.findingdory.templates import fill_templates
+from remembr_ros.evaluation.findingdory.templates import Unfilled, fill_templates
 from remembr_ros.evaluation.objects.run import LEVELS
 from remembr_ros.evaluation.records.config import RunConfig
 from remembr_ros.evaluation.tasks.goals import Task
@@ -15,6 +16,8 @@ from remembr_ros.evaluation.tasks.trial import SimulatedTrial
 from remembr_ros.geometry import Point
 from remembr_ros.memory.model.recall import ANYTHING
 from remembr_ros.memory.model.record import AGENT, OBJECT
+
+KEPT = 32  # homes
 
 
 def load_home(config: RunConfig, seed: int, on_home: Callable[[str, int, int], None]) -> Sequence:
@@ -24,13 +27,9 @@ def load_home(config: RunConfig, seed: int, on_home: Callable[[str, int, int], N
     :raises InvalidRequest: there is no such level of noise
     :raises RemembrError: the extra simulation is not installed
     """
-    levels = {level.name: level for level in LEVELS}
-    if config.detections and config.detections not in levels:
-        raise InvalidRequest(f'there are no detections {config.detections!r}; there are {", ".join(levels)}')
     name = f'home-{seed}'
     on_home(name, 0, 1)
-    episode = live(seed, levels.get(config.detections), pictures=config.pictures)
-    tasks, unfilled = fill_templates(episode.truth, random.Random(f'tasks {seed}'), config.fillings)
+    episode, tasks, unfilled = _lived(seed, config.detections, config.fillings, pictures=config.pictures)
     left_out = (OBJECT, AGENT) if config.captions_alone else ()
     memories = tuple(memory for memory in episode.memories if memory.source not in left_out)
     window_ns = memories[0].start_ns, max(memory.end_ns for memory in memories)
@@ -52,9 +51,22 @@ def load_home(config: RunConfig, seed: int, on_home: Callable[[str, int, int], N
         for task, _ in tasks
     )
     excluded = tuple(Excluded(name, one.template, f'{one.category}: {one.why}') for one in unfilled)
-    trial.close()
     on_home(name, 1, 1)
     return Sequence(name, memories, samples, excluded, trial=trial)
+
+
+@lru_cache(KEPT)
+def _lived(
+    seed: int, detections: str, fillings: int, *, pictures: bool
+) -> tuple[HomeEpisode, list[tuple[Task, float]], list[Unfilled]]:
+    """Return the episode of a home, and its tasks; what the planners of a grid share takes its time once."""
+    levels = {level.name: level for level in LEVELS}
+    if detections and detections not in levels:
+        raise InvalidRequest(f'there are no detections {detections!r}; there are {", ".join(levels)}')
+    episode = live(seed, levels.get(detections), pictures=pictures)
+    tasks, unfilled = fill_templates(episode.truth, random.Random(f'tasks {seed}'), fillings)
+    episode.simulator.close()
+    return episode, tasks, unfilled
 
 
 def _positions(task: Task, episode: HomeEpisode) -> tuple[Point, ...]:
