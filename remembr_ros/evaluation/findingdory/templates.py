@@ -226,7 +226,7 @@ def _most(sign: int) -> Fill:
 
     def fill(truth: EpisodeTruth) -> Iterator[Filling]:
         took = sorted(truth.handled, key=lambda one: -sign * one.seconds)
-        if (took[0].seconds / took[1].seconds) ** sign >= CLEARLY:
+        if len(took) > 1 and (took[0].seconds / took[1].seconds) ** sign >= CLEARLY:
             yield Filling((_thing(took[0]),))
 
     return fill

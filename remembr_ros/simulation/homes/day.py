@@ -94,7 +94,12 @@ class _Making:
     def day(self) -> WorkDay:
         """Return the whole day."""
         carried: list[Item] = []
-        for _ in range(self._rng.randint(*HANDLED)):
+        least, most = HANDLED
+        rounds = self._rng.randint(least, most)
+        while rounds > 0 or (
+            len(carried) < least and rounds > -TRIES
+        ):  # in some rounds nothing can be carried
+            rounds -= 1
             pause_ns = round(self._rng.uniform(*PAUSE_S) * NS)
             if self._rng.random() < WANDERS:
                 self._wander(pause_ns // 2)

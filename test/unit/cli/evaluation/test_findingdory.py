@@ -2,20 +2,24 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from remembr_ros.agent.chat.client import ToolCall
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.cli.main import main
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.datasets.sample import Excluded, Sample, Sequence, Truth
 from remembr_ros.evaluation.records.config import run_config
+from remembr_ros.evaluation.records.reading import read_records
 from remembr_ros.evaluation.tasks.goals import Goal, Predicate, Quantifier, Task, Where
 from remembr_ros.evaluation.tasks.trial import SimulatedTrial
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.deeds.deed import deed
 from remembr_ros.memory.model.recall import ANYTHING
 from remembr_ros.timestamps import NS, parse_time
+from test.scripted.server import ScriptedReply, ScriptedServer
 from test.task_world import TaskWorld, thing
 
 DAY_NS = parse_time('2026-03-02T09:00:00Z')
@@ -125,6 +129,28 @@ def test_planners_are_compared_task_by_task(tmp_path: Path, capsys: pytest.Captu
     )
     assert main(['eval', 'grid', str(grid), '--out', str(tmp_path / 'grid')]) == 0
     assert 'offline' in (tmp_path / 'grid' / 'grid.md').read_text()
+
+
+@pytest.mark.usefixtures('homes')
+def test_a_language_model_goes_where_it_cites_and_nowhere_by_what_is_no_memory(
+    tmp_path: Path,
+) -> None:
+    def reply(body: dict[str, Any]) -> ScriptedReply:
+        asked = next(m['content'] for m in body['messages'] if m['role'] == 'user')
+        name, arguments = 'happened', {'kind': 'place', 'object': 'cup' if ' cup ' in asked else 'book'}
+        if body['messages'][-1]['role'] != 'user':
+            label = 'm1' if ' cup ' in asked else 'm77'
+            name, arguments = 'answer', {'kind': 'position', 'text': 'There.', 'ids': [label]}
+        return ScriptedReply(tool_calls=(ToolCall('call', name, json.dumps(arguments)),))
+
+    with ScriptedServer(reply) as server:
+        model = ('--llm', 'scripted', '--llm-url', server.url)
+        assert run('--planner', 'agent', *model, '--out', tmp_path) == 0
+    records = {record.id: record for record in read_records(tmp_path) if record.sequence == 'home-1'}
+    assert records['red cup'].correct
+    assert records['red cup'].llm_calls == 2
+    assert not records['blue book'].correct
+    assert 'm77' in records['blue book'].failure
 
 
 @pytest.mark.parametrize(

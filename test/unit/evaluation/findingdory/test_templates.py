@@ -163,6 +163,12 @@ def test_what_cannot_be_filled_is_listed_with_its_reason() -> None:
     assert filled(stays={'kitchen': 100.0, 'study': 99.0})[1][longest] == 'none was clearly so'
 
 
+def test_of_a_day_with_one_handling_nothing_is_compared() -> None:
+    tasks, unfilled = filled(HANDLED[:1])
+    assert 'Go to the object that took you longest to rearrange yesterday.' in unfilled
+    assert 'Go to all objects that you handled yesterday.' in tasks
+
+
 def test_there_are_so_many_of_a_template_at_most() -> None:
     tasks, _ = filled(each=1)
     assert max(Counter(task.template for task in tasks.values()).values()) == 1
