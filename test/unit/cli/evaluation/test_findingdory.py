@@ -182,7 +182,7 @@ def test_a_level_of_noise_that_there_is_not_is_named() -> None:
 
 
 def test_a_real_home(tmp_path: Path) -> None:
-    options = ('--homes', '2', '--fillings', '1', '--out', str(tmp_path))
+    options = ('--homes', '5', '--fillings', '1', '--out', str(tmp_path))
     assert main(['eval', 'findingdory', *options]) == 0
     told = json.loads((tmp_path / 'results.json').read_text())
     assert told['overall']['n'] >= 40

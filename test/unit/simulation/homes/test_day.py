@@ -12,7 +12,7 @@ from remembr_ros.simulation.homes.renderer import scene
 from remembr_ros.simulation.homes.rounds import arrival
 from remembr_ros.timestamps import NS
 
-SEEDS = (2, 5)
+SEEDS = (5, 6)
 
 
 @pytest.fixture(scope='module', params=SEEDS)
@@ -72,6 +72,6 @@ def test_drives_follow_each_other(day: WorkDay) -> None:
 
 
 def test_the_same_seed_gives_the_same_day() -> None:
-    assert generate_day(2) == generate_day(2)
+    assert generate_day(5) == generate_day(5)
     with pytest.raises(InvalidRequest, match='seed'):
         generate_day(-1)
