@@ -12,8 +12,8 @@ from remembr_ros.memory.deeds.verbs import kinds_meant
 def handlings(done: Sequence[Occurrence]) -> list[Occurrence]:
     """Return each time that a thing was handled, in the order of time.
 
-    That is from the begin of a pick to the end of the next place of the same thing by the same robot. A deed
-    with an object that belongs to no such pair is one by itself.
+    That is from the begin of a pick to the end of the next place of the same thing, or else of what is called
+    so, by the same robot. A deed with an object that belongs to no such pair is one by itself.
 
     :param done: deeds, in the order of time
     """
@@ -25,7 +25,12 @@ def handlings(done: Sequence[Occurrence]) -> list[Occurrence]:
         if not one.facts.object:
             continue
         if one.facts.kind in places and not one.failed:
-            same = [o for o in picked if o.memory.robot == one.memory.robot and is_same(o, one)]
+            held = [o for o in picked if o.memory.robot == one.memory.robot]
+            # What was seen elsewhere may have got another id: in the hand it is the same thing.
+            name = one.facts.object.casefold()
+            same = [o for o in held if is_same(o, one)] or [
+                o for o in held if o.facts.object.casefold() == name
+            ]
             if same:
                 picked.remove(same[-1])
                 found.append(_handling(one, same[-1], done))

@@ -27,8 +27,7 @@ def test_a_thing_is_handled_from_its_pick_to_where_it_is_put() -> None:
         ('fridge', '', 5.0),
         ('book', 'desk', 25.0),
         ('book', 'floor', 5.0),
-        ('red cup', 'sink', 5.0),
-        ('red cup', 'sink', 5.0),
+        ('red cup', 'sink', 15.0),  # its id is another one since it was seen elsewhere
     ]
 
 
