@@ -20,7 +20,7 @@ LAYERS = {
     'events': {'memory', 'embedding', 'bags', 'captioning'},
     'navigation': {'memory', 'embedding', 'bags', 'agent'},  # a goal is made of an answer
     'agent': {'memory', 'embedding', 'bags', 'captioning'},
-    'simulation': {'memory', 'embedding', 'bags', 'captioning', 'objects', 'navigation', 'agent'},
+    'simulation': {'memory', 'embedding', 'bags', 'captioning', 'objects', 'navigation'},
     'places': {'memory', 'embedding', 'bags', 'agent', 'navigation'},  # rooms are found in a map
     'evaluation': {
         'memory',

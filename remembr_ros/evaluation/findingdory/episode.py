@@ -2,10 +2,10 @@
 
 import math
 import random
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -223,15 +223,15 @@ def _place(name: str, box: tuple[float, float, float, float], day: WorkDay) -> M
 
 def _stays(day: WorkDay) -> dict[str, float]:
     """Return how long the robot was in each room that it entered [s], also while it stood there."""
-    found: Counter[str] = Counter()
-    following: Iterator[int | None] = iter([*(visit.start_ns for visit in day.home.visits[1:]), None])
-    for visit, next_ns in zip(day.home.visits, following, strict=True):
+    found: defaultdict[str, float] = defaultdict(float)
+    starts_ns = [visit.start_ns for visit in day.home.visits[1:]]
+    for visit, next_ns in zip_longest(day.home.visits, starts_ns):
         for _, pose in drive(visit, RATE_HZ):
-            found[room_of(day.home, pose.x, pose.y)] += 1.0 / RATE_HZ  # type: ignore[assignment]
+            found[room_of(day.home, pose.x, pose.y)] += 1.0 / RATE_HZ
         end_ns, pose = arrival(visit)
-        if next_ns is not None:
-            found[room_of(day.home, pose.x, pose.y)] += (next_ns - end_ns) / NS  # type: ignore[assignment]
-    return {room: float(seconds) for room, seconds in found.items() if room}
+        found[room_of(day.home, pose.x, pose.y)] += ((next_ns or end_ns) - end_ns) / NS
+    found.pop('', None)
+    return dict(found)
 
 
 def _here(day: WorkDay, simulator: HomeSimulator) -> Pose:
