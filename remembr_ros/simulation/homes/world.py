@@ -3,7 +3,7 @@ nothing."""
 
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -219,6 +219,16 @@ class HomeWorld:
             raise Impossible(f'nowhere can the robot reach for the {name_of(self.item(number))}')
         self.go(stand, self._middle(number), pause_ns=pause_ns)
 
+    def go_into(self, room: str) -> None:
+        """Drive to the middle of a room, or as near to it as can be.
+
+        :raises Impossible: there is no such room, or no way leads there
+        """
+        place = next((place for place in self.making.rooms if place.name == room), None)
+        if place is None:
+            raise Impossible(f'there is no room {room!r}')
+        self.go([(low + high) / 2 for low, high in zip(place.low, place.high, strict=True)])
+
     def pick(self, number: int, seconds: float = 10.0) -> None:
         """Take a thing; what is in it comes along.
 
@@ -275,12 +285,18 @@ class HomeWorld:
         self.go(there, spot.origin)
         self.place(receptacle, spot, seconds())
 
+    def receives(self, number: int) -> bool:
+        """Tell whether what is held can be put on or into a thing, as far as its kind tells."""
+        item = self.item(number)
+        if item.kind == 'furniture':
+            return any(surface == number for surface, _ in self.making.surfaces)
+        return bool(self.held) and self.item(self.held).label in MOVABLE.get(item.label, ())
+
     def spot(self, number: int, receptacle: int) -> Placement | None:
         """Return a free place for a thing on or in another; None: there is none."""
         item, target = self.item(number), self.item(receptacle)
         if target.kind == 'furniture':
-            there = any(surface == receptacle for surface, _ in self.making.surfaces)
-            return self.making.spot(item, receptacle) if there else None
+            return self.making.spot(item, receptacle) if self.receives(receptacle) else None
         if item.label not in MOVABLE.get(target.label, ()) or self.holds(receptacle) or self._inside:
             return None
         x, y, z = self.making.placed[receptacle].origin
@@ -345,9 +361,8 @@ def _moved(placement: Placement, by: Point, sign: float) -> Placement:
     return Placement((x, y, z), placement.receptacle)
 
 
-def world_of(seed: int, placements: dict[int, Placement], start: Visit) -> HomeWorld:
-    """Return the world of a home, its things placed so."""
+def world_of(seed: int, placements: Mapping[int, Placement], start_ns: int, here: Pose) -> HomeWorld:
+    """Return the world of a home with its things placed so, in which the robot stands here."""
     making = HomeMaking(random.Random(seed))
-    making.placed.clear()
-    making.placed.update(placements)
-    return HomeWorld(making, seed, start)
+    making.placed = dict(placements)
+    return HomeWorld(making, seed, Visit(start_ns, dict(placements), ((here.x, here.y, 0),), here.yaw))
