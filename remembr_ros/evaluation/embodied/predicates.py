@@ -1,0 +1,46 @@
+"""What a task demands of what a robot has done, after EmbodiedEval (arXiv 2501.11858)."""
+
+from typing import Literal, NamedTuple
+
+from remembr_ros.evaluation.tasks.goals import Predicate, Where, standing
+from remembr_ros.evaluation.tasks.robot import HomeRobot
+
+Check = Literal[
+    'choose', 'agent_at', 'agent_pass', 'at', 'grab_once', 'grab', 'special_action_success'
+]  # fmt: skip
+"""It chose an answer; is somewhere at the end, or was at any time; a thing is in a receptacle at the end; it
+held a thing at any time, or does at the end; it did something to a thing."""
+
+
+class Demand(NamedTuple):
+    """That a predicate holds.
+
+    :param of: number of a thing, name of a room, or the answer
+    :param by: of `at` the number of the receptacle, of a special action which, such as open
+    """
+
+    check: Check
+    of: str
+    by: str = ''
+
+
+def holds(demand: Demand, robot: HomeRobot, chosen: str) -> bool:
+    """Tell whether a demand is met now.
+
+    :param chosen: the answer; empty: there is none
+    """
+    (check, of, by), world, home = demand, robot.world, robot.simulator
+    if check == 'choose':
+        return chosen == of
+    if check in ('agent_at', 'agent_pass'):
+        thing = home.things.get(of)
+        where = Where.AT_RECEPTACLE if thing is not None and thing.kind == 'receptacle' else Where.AT_OBJECT
+        there = Predicate(Where.IN_ROOM if of in home.rooms else where, of)
+        # The latest first: where it went last is most often where it was to go.
+        poses = robot.poses[-1:] if check == 'agent_at' else robot.poses[::-1]
+        return any(standing(pose, there, home).succeeds for pose in poses)
+    if check == 'at':
+        return int(of) in world.making.placed and str(world.making.placed[int(of)].receptacle) == by
+    if check == 'special_action_success':
+        return any((one.kind, str(one.item)) == (by, of) for one in world.done)
+    return world.held == int(of) if check == 'grab' else int(of) in robot.held_once
