@@ -3,7 +3,6 @@
 import argparse
 import json
 from pathlib import Path
-from typing import Any
 
 from remembr_ros.cli.options import add_json, count, seconds, sequence
 from remembr_ros.cli.output import print_result, progress, stdout_for_json
@@ -30,34 +29,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    seeds = tuple(dict.fromkeys(args.homes))
-    chats = get_chats(
-        run_config(data='findingdory', homes=seeds, planner=args.planner, llm=args.llm, llm_url=args.llm_url)
-    )
+    seeds, rows = tuple(dict.fromkeys(args.homes)), []
+    named = {'planner': args.planner, 'llm': args.llm, 'llm_url': args.llm_url}
+    chats = get_chats(run_config(data='findingdory', homes=seeds, **named))
     runs = EmbodiedRun(args.planner, args.tasks, args.steps, args.timeout, args.embedder, chats.get(0))
-    rows = []
     try:
         args.out.mkdir(parents=True, exist_ok=True)
-        with stdout_for_json(args.json), progress('homes', len(seeds), unit='home') as show:
-            with (args.out / 'episodes.jsonl').open('w', encoding='utf-8') as lines:
-                for number, seed in enumerate(seeds, start=1):
-                    for row in runs.home(seed):
-                        rows.append(row)
-                        lines.write(json.dumps(row) + '\n')
-                        lines.flush()
-                    show(number)
+        with (
+            (args.out / 'episodes.jsonl').open('w', encoding='utf-8', buffering=1) as lines,
+            stdout_for_json(args.json),
+            progress('homes', len(seeds), unit='home') as show,
+        ):
+            for number, seed in enumerate(seeds, start=1):
+                for row in runs.home(seed):
+                    rows.append(row)
+                    lines.write(json.dumps(row) + '\n')
+                show(number)
         told = {'planner': args.planner, 'homes': seeds, **results(rows)}
         (args.out / 'results.json').write_text(json.dumps(told, indent=2) + '\n', encoding='utf-8')
     except OSError as error:
         raise InvalidRequest(f'{args.out} cannot be written: {error}') from error
-    print_result(args.json, told, table_text(_table(told)))
-    return 0
-
-
-def _table(told: dict[str, Any]) -> ReportTable:
     header = ('', 'n', *FIGURES, '95 % of success')
-    rows = tuple(
+    table = tuple(
         (name, str(of['n']), *(number_text(of[f]) for f in FIGURES), interval_text(of['success_interval']))
         for name, of in {**told['by_category'], 'all': told['overall']}.items()
     )
-    return ReportTable('Tasks', header, rows, f'{told["thrown_away"]} tasks were thrown away')
+    note = f'{told["thrown_away"]} tasks were thrown away'
+    print_result(args.json, told, table_text(ReportTable('Tasks', header, table, note)))
+    return 0

@@ -29,45 +29,53 @@ class Offer(NamedTuple):
     options: Sequence[Option]
     outcome: str
 
-    def find(self, kind: str, of: str = '') -> Option | None:
-        """Return the option of a kind, and about a thing if one is named; None: there is none."""
-        return next((one for one in self.options if one.kind == kind and of in ('', one.of)), None)
+    def of_kind(self, *kinds: str) -> list[Option]:
+        return [one for one in self.options if one.kind in kinds]
 
 
 Choice = tuple[Option, str]
 """An option, and the words that it takes."""
 Player = Callable[[Offer], Choice]
-"""Chooses in one task. It raises ReplyInvalid where it chose nothing that there is, and another RemembrError
-where it cannot go on."""
-_Going = Generator[Choice | None, Offer, None]
+"""Chooses in one task. ReplyInvalid: it chose nothing; another RemembrError: it cannot go on."""
+_Going = Generator[Choice, Offer, Offer]
 
 
-def _started(going: _Going) -> Player:
-    next(going)
-    return going.send  # type: ignore[return-value]
+def _player(go_on: Callable[[Offer], _Going]) -> Player:
+    """Return a player that goes on until it has nothing left to do, and then ends the task."""
+    going: list[_Going] = []
+
+    def choose(now: Offer) -> Choice:
+        try:
+            if going:
+                return going[0].send(now)
+            going.append(go_on(now))
+            return next(going[0])
+        except StopIteration as done:
+            now = done.value or now
+            ends = now.of_kind('answer', 'done')
+            return max(ends, key=lambda one: len(_words(one.of) & _words(now.outcome))), ''
+
+    return choose
 
 
 def oracle(task: EmbodiedTask, robot: HomeRobot) -> Player:
     """Return what does as the predicates say, one after the other."""
 
-    def go_on() -> _Going:
-        now = yield None
+    def go_on(now: Offer) -> _Going:
         for kind, of in _deeds(task):
             ways = [(kind, of)]
             if kind == 'go' and of.isdigit():
-                if robot.world.is_near(int(of)):
-                    continue
                 room, base = robot.simulator.things[of].room, str(robot.world.base(int(of)))
                 ways += [('go', room), ('turn', ''), (kind, of), ('go', base), (kind, of)]
+                ways = [] if robot.world.is_near(int(of)) else ways
             for way in ways:
-                if option := now.find(*way):
-                    now = yield option, ''
+                if options := [one for one in now.of_kind(way[0]) if one.of == way[1]]:
+                    now = yield options[0], ''
                     if way == (kind, of):
                         break
-        while True:
-            now = yield now.options[-1], ''
+        return now
 
-    return _started(go_on())
+    return _player(go_on)
 
 
 def _deeds(task: EmbodiedTask) -> Iterator[tuple[str, str]]:
@@ -81,7 +89,7 @@ def _deeds(task: EmbodiedTask) -> Iterator[tuple[str, str]]:
         elif check == 'at':
             yield from (('go', by), ('place', by))
         elif check not in ('grab', 'grab_once'):
-            yield from (('go', of), *([(by, of)] if by else []))
+            yield from (('go', of), (by, of))
 
 
 def by_chance(seed: str) -> Player:
@@ -104,48 +112,42 @@ _FORMS = (
 
 
 def offline(task: EmbodiedTask) -> Player:
-    """Return what asks the memory, without a language model, where each part of an instruction is, goes there
-    and does it."""
+    """Return what asks the memory where each part of an instruction is, goes there and does it: by rules."""
 
-    def go_on() -> _Going:
-        now = yield None
-        me = re.match(r'I am in (the .+?)\. ', task.instruction)
-        text = task.instruction[me.end() if me else 0 :].rstrip('.')
-        found = next(((fit, form[1:]) for form in _FORMS if (fit := re.fullmatch(form[0], text))), None)
-        for part in found[1] if found else ():
-            deed, of = map(found[0].expand, part)
-            now = yield from _reach(re.sub(' here$', f' in {me[1]}' if me else '', of), now, deed.lower())
+    def go_on(now: Offer) -> _Going:
+        me, text = re.match(r'I am in (the .+?)\. ', task.instruction), task.instruction.rstrip('.')
+        for form, *parts in _FORMS:
+            if found := re.fullmatch(form, text[me.end() if me else 0 :]):
+                for part in parts:
+                    deed, of = map(found.expand, part)
+                    of = re.sub(' here$', f' in {me[1]}' if me else '', of)
+                    now = yield from _reach(of, deed.lower(), now)
+                break
         if me:
-            now = yield from _reach(me[1], now, 'go')
+            now = yield from _reach(me[1], 'go', now)
         if task.choices:
-            now = yield now.find('ask'), re.sub(r'\? .*', '?', task.instruction)
-        while True:
-            ends = [one for one in now.options if one.kind in ('answer', 'done')]
-            now = yield max(ends, key=lambda one: len(_words(one.of) & _words(now.outcome))), ''
+            now = yield now.of_kind('ask')[0], re.sub(r'\? .*', '?', task.instruction)
+        return now
 
-    return _started(go_on())
+    return _player(go_on)
 
 
-def _reach(of: str, now: Offer, deed: str) -> Generator[Choice, Offer, Offer]:
+def _reach(of: str, deed: str, now: Offer) -> _Going:
     """Go to something, by what is seen or else what the memory says; and do something to it."""
     said = of
-    seen = [one for one in now.options if one.kind == 'go' and one.text.startswith(f'go to {of}')]
-    if seen:
+    if seen := [one for one in now.of_kind('go') if one.text.startswith(f'go to {of}')]:
         now = yield seen[0], ''
     else:
-        now = yield now.find('ask'), f'Go to {of}.'
-        said = f'{of} {now.outcome}'
+        now = yield now.of_kind('ask')[0], f'Go to {of}.'
+        said += now.outcome
         if label := re.search(r'\bm\d+', now.outcome.rpartition('[')[2]):
-            now = yield now.find('go_to_memory'), label[0]
-    for _ in range(4 if deed != 'go' else 0):
-        for kind in (deed, 'go'):
-            if fit := [one for one in now.options if one.kind == kind and _likeness(one, said)]:
+            now = yield now.of_kind('go_to_memory')[0], label[0]
+    for kind in (deed, 'go', deed, 'turn', deed, 'go', deed) if deed != 'go' else ():
+        fit = {one: _likeness(one, said) for one in now.of_kind(kind)}
+        if fit and (kind == 'turn' or max(fit.values()) > 0):
+            now = yield max(fit, key=lambda one: fit[one]), ''
+            if kind == deed:
                 break
-        else:
-            kind, fit = 'turn', [now.find('turn')]
-        now = yield max(fit, key=lambda one: _likeness(one, said)), ''
-        if kind == deed:
-            break
     return now
 
 
@@ -157,21 +159,21 @@ def _likeness(option: Option, said: str) -> int:
     """Return how many words of an option were said; 0 unless those of the thing's name were."""
     text = option.text.partition(' on the ' if option.kind == 'place' else ' the ')[2]
     name = _words(re.split(' on the | in the ', text)[0])
-    return len(_words(text) & _words(said)) if name and name <= _words(said) else 0
+    return len(_words(text) & _words(said)) if name <= _words(said) else 0
 
 
-_NUMBER, _TEXT = (
-    {'type': 'integer', 'description': 'its number'},
-    {'type': 'string', 'description': 'if it takes any'},
-)
 _CHOOSE = Tool(
     'choose',
-    'Choose what the robot does next.',
-    {'type': 'object', 'properties': {'option': _NUMBER, 'words': _TEXT}, 'required': ['option']},
+    'Choose what the robot does next: the number of an option, and the words that it takes, if any.',
+    {
+        'type': 'object',
+        'properties': {'option': {'type': 'integer'}, 'words': {'type': 'string'}},
+        'required': ['option'],
+    },
 )
 _SYSTEM = (
-    'You are a robot in a home. You have a memory of yesterday, and carry out an instruction step by step: '
-    'call the tool `choose` with the number of one option. The last options end the task.'
+    'You are a robot in a home, with a memory of yesterday. Carry out the instruction step by step: call the '
+    'tool `choose` with the number of one option. The last options end the task.'
 )
 
 
@@ -180,33 +182,23 @@ def model(task: EmbodiedTask, chat: ChatClient, ledger: Ledger, deadline: float)
 
     :param deadline: on time.monotonic's clock [s]
     """
-    done: deque[str] = deque(maxlen=KEPT)
+    done: deque[str] = deque(maxlen=2 * KEPT)
 
     def choose(now: Offer) -> Choice:
-        if done and now.outcome:
-            done[-1] += f': {now.outcome}'
-        listed = [
-            f'{i}. {one.text}' + f' (words: {one.takes})' * bool(one.takes)
-            for i, one in enumerate(now.options, 1)
-        ]
-        told = [
-            f'Instruction: {task.instruction}',
-            'Done so far:',
-            *(done or ['nothing']),
-            now.observation,
-            *listed,
-        ]
-        messages = [Message('system', _SYSTEM), Message('user', '\n'.join(told))]
-        done.append('no choice')
+        done.append(now.outcome)
+        options = [one.text + (f' (words: {one.takes})' if one.takes else '') for one in now.options]
+        listed = [f'{number}. {text}' for number, text in enumerate(options, start=1)]
+        told = '\n'.join([f'Instruction: {task.instruction}', *done, now.observation, *listed])
         if (left_s := deadline - time.monotonic()) <= 0.0:
             raise BudgetExceeded('the time is over')
+        messages = [Message('system', _SYSTEM), Message('user', told)]
         reply = chat.complete(Call(messages, [_CHOOSE], must_call='choose', timeout_s=left_s, ledger=ledger))
         calls = reply.tool_calls or calls_in_text(reply.content)
         arguments = (read_object(calls[0].arguments) if calls else None) or {}
         number, words = arguments.get('option'), arguments.get('words') or ''
         if not isinstance(number, int) or not 1 <= number <= len(listed) or not isinstance(words, str):
             raise ReplyInvalid(f'call choose with an option from 1 to {len(listed)}, and words as a text')
-        done[-1] = f'{now.options[number - 1].text} {words}'.strip()
+        done.append(f'You chose: {now.options[number - 1].text} {words}')
         return now.options[number - 1], words
 
     return choose

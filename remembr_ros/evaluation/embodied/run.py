@@ -51,39 +51,39 @@ class EmbodiedRun:
 
     def home(self, seed: int) -> Iterator[Row]:
         """Yield what becomes of the tasks of a home, each with how many were thrown away before it."""
-        episode, thrown, left = live(seed), 0, self.tasks
+        episode, thrown, done = live(seed), 0, 0
         with TemporaryDirectory() as folder, open_store(f'{folder}/home.db', self.embedder) as store:
             store.add([Observation(memory) for memory in episode.memories])
             for task in candidates(seed, episode):
-                row = best = self._try('oracle', task, seed, episode, store)
-                if best['success'] < 1.0 or best['before']:
+                best = self._try('oracle', task, seed, episode, store)
+                if best['success'] < 1.0 or best['held_before']:
                     thrown += 1
                     continue
+                row, done = best, done + 1
                 if self.planner != 'oracle':
                     row = self._try(self.planner, task, seed, episode, store)
-                success, metres = row['success'] == 1.0, best['driven_m']
-                row['spl'] = spl(success=success, driven_m=row['driven_m'], shortest_m=metres)
-                yield {**row, 'thrown_away': thrown}
-                thrown, left = 0, left - 1
-                if not left:
+                success, shortest_m = row['success'] == 1.0, best['driven_m']
+                row['spl'] = spl(success=success, driven_m=row['driven_m'], shortest_m=shortest_m)
+                yield {'home': seed, 'task': done, **row, 'shortest_m': shortest_m, 'thrown_away': thrown}
+                if done == self.tasks:
                     break
+                thrown = 0
         episode.simulator.close()
 
     def _try(
         self, planner: str, task: EmbodiedTask, seed: int, episode: HomeEpisode, store: MemoryStore
     ) -> Row:
         world = world_of(seed, episode.placements, episode.now_ns, episode.truth.here)
+        ledger, deadline = Ledger(), time.monotonic() + self.timeout_s
         with closing(HomeRobot(world, store, OfflinePlanner())) as robot:
-            ledger, deadline = Ledger(), time.monotonic() + self.timeout_s
             if planner == 'oracle':
                 player = oracle(task, robot)
             elif planner == 'random':
-                player = by_chance(f'{seed} {task.id}')
+                player = by_chance(f'{seed} {task.instruction}')
             else:
                 player = offline(task) if self.chat is None else model(task, self.chat, ledger, deadline)
             played = carry_out(task, robot, player, self.steps, deadline)
-            told = {'home': seed, 'planner': planner, **asdict(task), **played, **asdict(ledger.usage)}
-            return {**told, 'driven_m': robot.driven_m}
+        return {'planner': planner, **asdict(task), **played, **asdict(ledger.usage)}
 
 
 def carry_out(task: EmbodiedTask, robot: HomeRobot, player: Player, steps: int, deadline: float) -> Row:
@@ -110,17 +110,17 @@ def carry_out(task: EmbodiedTask, robot: HomeRobot, player: Player, steps: int, 
         except RemembrError as error:
             outcome = failure = str(error)
         done[-1]['outcome'] = outcome
-        failure = failure or 'the time is over' * (time.monotonic() > deadline)
+        if not failure and time.monotonic() > deadline:
+            failure = 'the time is over'
     met = [not failure and holds(one, robot, chosen) for one in task.demands]
-    return {
-        'steps': done,
-        'n_steps': len(done),
-        'failure': failure,
-        'before': before,
-        'predicates': [{**one._asdict(), 'holds': yes} for one, yes in zip(task.demands, met, strict=True)],
+    told = [{**one._asdict(), 'holds': yes} for one, yes in zip(task.demands, met, strict=True)]
+    figures = {
         'success': float(all(met)),
         'gcs': fmean(met),
+        'driven_m': robot.driven_m,
+        'n_steps': len(done),
     }
+    return {'steps': done, 'failure': failure, 'held_before': before, 'demands': told, **figures}
 
 
 def results(rows: Sequence[Row]) -> dict[str, Any]:
