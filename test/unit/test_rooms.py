@@ -76,6 +76,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'objects': {'metrics'},
         'tasks': {'records'},
         'findingdory': {'datasets', 'records', 'objects', 'tasks'},
+        'embodied': {'metrics', 'tasks', 'findingdory'},
         '': {'datasets', 'metrics', 'records', 'report', 'run'},
     },
     'captioning': {

@@ -99,7 +99,7 @@ def by_chance(seed: str) -> Player:
 
 
 _FORMS = (
-    (r'.+ on (.+)\? Go there and look', ('go', r'\1')),
+    (r'.+? (?:on|in) (.+)\? Go there and look', ('go', r'\1')),
     (r'Go to (.+) by way of (.+)', ('go', r'\2'), ('go', r'\1')),
     (r'Go to (.+)', ('go', r'\1')),
     (r'(?:Bring me|Fetch) (.+)', ('pick', r'\1')),
@@ -196,7 +196,7 @@ def model(task: EmbodiedTask, chat: ChatClient, ledger: Ledger, deadline: float)
         calls = reply.tool_calls or calls_in_text(reply.content)
         arguments = (read_object(calls[0].arguments) if calls else None) or {}
         number, words = arguments.get('option'), arguments.get('words') or ''
-        if not isinstance(number, int) or not 1 <= number <= len(listed) or not isinstance(words, str):
+        if type(number) is not int or not 1 <= number <= len(listed) or not isinstance(words, str):
             raise ReplyInvalid(f'call choose with an option from 1 to {len(listed)}, and words as a text')
         done.append(f'You chose: {now.options[number - 1].text} {words}')
         return now.options[number - 1], words

@@ -39,6 +39,7 @@ class _Facts:
     """What can be said of a home without doubt.
 
     :ivar said: how a thing is called, by id, if that tells it from all others
+    :ivar at: the same with on or in, of furniture
     :ivar objects: ids of those that the robot knows and that have a name of their own
     :ivar once: handlings of such an object that is handled once
     :ivar here: the room of the person
@@ -57,6 +58,8 @@ class _Facts:
         }
         self.objects = [key for key in truth.objects if names[truth.name(key)] == 1]
         self.furniture = [key for key in self.said if self.things[key].kind == 'receptacle']
+        where = {key: 'in' if self.things[key].label == 'fridge' else 'on' for key in self.furniture}
+        self.at = {key: f'{where[key]} {self.said[key]}' for key in self.furniture}
         times = Counter(one.thing for one in self.handled)
         self.once = [one for one in self.handled if times[one.thing] == 1 and one.thing in self.objects]
         self.here = next(one.room for one in self.things.values() if one.label == 'person')
@@ -70,7 +73,7 @@ class _Facts:
         times = Counter((label[one.thing], one.target) for one in self.handled)
         for one in self.once:
             if times[label[one.thing], one.target] == 1 and one.target in self.said:
-                yield one, f'the {label[one.thing]} that you put on {self.said[one.target]} yesterday'
+                yield one, f'the {label[one.thing]} that you put {self.at[one.target]} yesterday'
 
     def of_handlings(self) -> Iterator[_Filling]:
         pieces, here = self.names(self.furniture), _at(self.here)
@@ -129,12 +132,12 @@ class _Facts:
             said, look = self.said[piece], Demand('agent_pass', piece)
             there = [key for key, on in self.on.items() if on == piece]
             for label, count in Counter(self.things[key].label for key in there).items():
-                text, words = 'How many {} are on {}? Go there and look.', (plural(label), said)
+                text, words = 'How many {} are {}? Go there and look.', (plural(label), self.at[piece])
                 yield 'spatial', text, words, (look, *_right(str(count))), '12345'
             others = self.names(key for key in self.objects if key not in there)
             for right in self.names(key for key in self.objects if key in there):
-                text = 'Which of these is on {}? Go there and look.'
-                yield 'spatial', text, (said,), (look, *_right(right)), others
+                text = 'Which of these is {}? Go there and look.'
+                yield 'spatial', text, (self.at[piece],), (look, *_right(right)), others
             for room in self.rooms:
                 if room != self.things[piece].room:
                     demands = (Demand('agent_pass', room), *_at(piece))
