@@ -76,6 +76,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'objects': {'metrics'},
         'tasks': {'records'},
         'findingdory': {'datasets', 'records', 'objects', 'tasks'},
+        'talk': {'baselines', 'findingdory', 'tasks'},
         '': {'datasets', 'metrics', 'records', 'report', 'run'},
     },
     'captioning': {
