@@ -10,17 +10,21 @@ from remembr_ros.simulation.homes.world import ACTIONS, HomeWorld, Interaction
 _CLAUSES = re.compile(r'[.!?;:\n]+|,?\s+(?:and|then|but|before|after)\s+(?:then\s+)?|,\s+', re.IGNORECASE)
 _ADVERBS = r'(?:(?:just|already|also|now|then|have|had|did|been|successfully|finally|carefully)\s+)*'
 _MINE = re.compile(rf"\b(?:i|i've|we|we've)\s+{_ADVERBS}([a-z]+)", re.IGNORECASE)
-_PASSIVE = re.compile(rf'\b(?:has|have|was|were|is|are)\s+{_ADVERBS}([a-z]+)\b', re.IGNORECASE)
+_PASSIVE = re.compile(
+    rf'\b(?:has|have|had)\s+(?:now\s+|just\s+|already\s+)?been\s+{_ADVERBS}([a-z]+)\b', re.IGNORECASE
+)
 _GOES_ON = re.compile(rf'^\s*{_ADVERBS}([a-z]+)', re.IGNORECASE)
 _TARGET = re.compile(
     r'\b(?:on|onto|in|into|inside|to|at|from|off|out of)\s+(?=the|your|my|a|an|it)', re.IGNORECASE
 )
+_ON = re.compile(r'^\s+on\b|\bon\s*$', re.IGNORECASE)  # of "switch on", which says of no place
 _IT = re.compile(r'\b(?:it|them|that|this)\b', re.IGNORECASE)
 _PAST = frozenset(
     'put set cut shut took taken brought gave given went gone drove driven left laid lit got'.split()
 )
 _CARRIED = frozenset('brought carried moved returned delivered gave given transferred relocated'.split())
-_OTHER = {'lit': 'light', 'cut': 'slice', 'switched': 'switch on', 'turned': 'switch on', 'visited': 'go'}
+_TURNED = ('switched', 'turned')
+_OTHER = {**dict.fromkeys(_TURNED, 'switch on'), 'lit': 'light', 'cut': 'slice', 'visited': 'go'}
 _KINDS = ('pick', 'place', 'open', 'close', 'go', *ACTIONS)
 
 
@@ -40,12 +44,14 @@ def unfounded(said: str, world: HomeWorld, done: Iterable[Interaction], rooms: S
         match = own or passive or (_GOES_ON.match(clause) if mine else None)
         verb = match[1].lower() if match else ''
         kind = _kind(verb)
+        if match is not None and verb in _TURNED and not _ON.search(clause[match.end() :]):
+            kind = ''
         mine = bool(kind)
         if match is None or not kind:
             meant = _named(clause, world.making.items) or meant
             continue
         before = clause[: match.start()] if match is passive else ''
-        body = f'{before} {clause[match.end() :]}'
+        body = f'{before} {_ON.sub("", clause[match.end() :])}'
         thing, *targets = _TARGET.split(body)
         target = ' '.join(targets)
         things = _named(thing, world.making.items)

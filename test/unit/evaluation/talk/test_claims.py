@@ -39,6 +39,7 @@ def done(world: HomeWorld) -> list[Interaction]:
         interaction('pick', cup, number('drawer', 'study'), 'study'),
         interaction('place', cup, sofa, 'living room'),
         interaction('open', number('fridge'), 0, 'kitchen'),
+        interaction('switch on', number('lamp', 'living room'), 0, 'living room'),
         interaction('light', number('yellow candle'), number('shelf', 'living room'), 'living room'),
     ]
 
@@ -60,6 +61,9 @@ def done(world: HomeWorld) -> list[Interaction]:
         'I can bring you the blue bowl. Shall I?',
         'I need to find it first, I saw the blue bowl in the kitchen.',
         'The blue bowl is on the shelf.',
+        'The fridge in the study was closed. The drawer is closed, too.',
+        'I turned to the lamp and looked at it.',
+        'I switched on the lamp in the living room.',
         'You put the blue bowl there, I think.',
         'I am sorry, I have no idea.',
         '',
@@ -85,7 +89,9 @@ def test_what_was_done_and_what_is_no_claim_is_let_be(
         ('I picked up the black cup and put it on the shelf.', ['put it on the shelf']),
         ('I went to the bedroom.', ['I went to the bedroom']),
         ('I took the blue bowl from the shelf.', ['I took the blue bowl from the shelf']),
-        ('I lit the yellow candle and the fridge was closed.', ['the fridge was closed']),
+        ('I lit the yellow candle and the fridge has been closed.', ['the fridge has been closed']),
+        ('I switched on the white laptop on the table.', ['I switched on the white laptop on the table']),
+        ('I turned the white laptop on.', ['I turned the white laptop on']),
         ('Yours? I successfully delivered the pink cup.', ['I successfully delivered the pink cup']),
         ('Done! I moved the pink cup to the kitchen.', ['I moved the pink cup to the kitchen']),
     ],
