@@ -3,19 +3,12 @@
 import random
 import re
 import time
-from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import NamedTuple
 
-from remembr_ros.agent.chat.client import Call, ChatClient, Message, Tool
-from remembr_ros.agent.chat.loose_json import read_object
-from remembr_ros.agent.llm.reply_text import calls_in_text
-from remembr_ros.agent.model.usage import Ledger
-from remembr_ros.errors import BudgetExceeded, ReplyInvalid
 from remembr_ros.evaluation.embodied.tasks import EmbodiedTask
+from remembr_ros.evaluation.tasks.chooser import Chooser
 from remembr_ros.evaluation.tasks.robot import HomeRobot, Option
-
-KEPT = 8  # deeds that a language model is told of
 
 
 class Offer(NamedTuple):
@@ -162,43 +155,21 @@ def _likeness(option: Option, said: str) -> int:
     return len(_words(text) & _words(said)) if name <= _words(said) else 0
 
 
-_CHOOSE = Tool(
-    'choose',
-    'Choose what the robot does next: the number of an option, and the words that it takes, if any.',
-    {
-        'type': 'object',
-        'properties': {'option': {'type': 'integer'}, 'words': {'type': 'string'}},
-        'required': ['option'],
-    },
-)
-_SYSTEM = (
-    'You are a robot in a home, with a memory of yesterday. Carry out the instruction step by step: call the '
+SYSTEM = (
+    'You are a robot in a home, with a memory of yesterday. Carry out an instruction step by step: call the '
     'tool `choose` with the number of one option. The last options end the task.'
 )
 
 
-def model(task: EmbodiedTask, chat: ChatClient, ledger: Ledger, deadline: float) -> Player:
-    """Return what lets a language model choose, which is told of the last deeds.
+def model(task: EmbodiedTask, chooser: Chooser, deadline: float) -> Player:
+    """Return what lets a language model choose.
 
     :param deadline: on time.monotonic's clock [s]
     """
-    done: deque[str] = deque(maxlen=2 * KEPT)
 
     def choose(now: Offer) -> Choice:
-        done.append(now.outcome)
-        options = [one.text + (f' (words: {one.takes})' if one.takes else '') for one in now.options]
-        listed = [f'{number}. {text}' for number, text in enumerate(options, start=1)]
-        told = '\n'.join([f'Instruction: {task.instruction}', *done, now.observation, *listed])
-        if (left_s := deadline - time.monotonic()) <= 0.0:
-            raise BudgetExceeded('the time is over')
-        messages = [Message('system', _SYSTEM), Message('user', told)]
-        reply = chat.complete(Call(messages, [_CHOOSE], must_call='choose', timeout_s=left_s, ledger=ledger))
-        calls = reply.tool_calls or calls_in_text(reply.content)
-        arguments = (read_object(calls[0].arguments) if calls else None) or {}
-        number, words = arguments.get('option'), arguments.get('words') or ''
-        if type(number) is not int or not 1 <= number <= len(listed) or not isinstance(words, str):
-            raise ReplyInvalid(f'call choose with an option from 1 to {len(listed)}, and words as a text')
-        done.append(f'You chose: {now.options[number - 1].text} {words}')
-        return now.options[number - 1], words
+        chooser.timeout_s = deadline - time.monotonic()
+        told = [f'Instruction: {task.instruction}', now.outcome, now.observation]
+        return chooser.choose('\n'.join(filter(None, told)), now.options)
 
     return choose

@@ -12,11 +12,12 @@ from remembr_ros.agent.chat.client import ChatClient
 from remembr_ros.agent.model.usage import Ledger
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.errors import RemembrError, ReplyInvalid
-from remembr_ros.evaluation.embodied.players import Offer, Player, by_chance, model, offline, oracle
+from remembr_ros.evaluation.embodied.players import SYSTEM, Offer, Player, by_chance, model, offline, oracle
 from remembr_ros.evaluation.embodied.predicates import holds
 from remembr_ros.evaluation.embodied.tasks import EmbodiedTask, candidates
 from remembr_ros.evaluation.findingdory.episode import HomeEpisode, live
 from remembr_ros.evaluation.metrics.scores import bootstrap_interval
+from remembr_ros.evaluation.tasks.chooser import Chooser
 from remembr_ros.evaluation.tasks.goals import spl
 from remembr_ros.evaluation.tasks.robot import HomeRobot, Option
 from remembr_ros.memory.model.record import Observation
@@ -80,8 +81,11 @@ class EmbodiedRun:
                 player = oracle(task, robot)
             elif planner == 'random':
                 player = by_chance(f'{seed} {task.instruction}')
+            elif self.chat is None:
+                player = offline(task)
             else:
-                player = offline(task) if self.chat is None else model(task, self.chat, ledger, deadline)
+                chooser = Chooser(self.chat, SYSTEM, self.timeout_s)
+                player, ledger = model(task, chooser, deadline), chooser.ledger
             played = carry_out(task, robot, player, self.steps, deadline)
         return {'planner': planner, **asdict(task), **played, **asdict(ledger.usage)}
 

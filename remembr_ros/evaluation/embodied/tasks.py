@@ -116,9 +116,10 @@ class _Facts:
                 yield 'attribute', 'Which of these did you not move yesterday?', (), _right(said), moved
             yield 'spatial', 'In which room is {}?', (said,), _right(self.things[key].room), self.rooms
             yield 'navigation', 'Go to {}.', (said,), _at(key), ()
-            yield 'interaction', 'Fetch {}.', (said,), (Demand('grab_once', key), grab), ()
-            yield 'social', 'I am in the {}. Bring me {}.', (self.here, said), (grab, *_at(self.here)), ()
             if self.things[key].label in ON_FURNITURE:
+                yield 'interaction', 'Fetch {}.', (said,), (Demand('grab_once', key), grab), ()
+                words = (self.here, said)
+                yield 'social', 'I am in the {}. Bring me {}.', words, (grab, *_at(self.here)), ()
                 words = (said, self.said[target])
                 yield 'interaction', 'Bring {} to {}.', words, (Demand('at', key, target),), ()
         for key, said in self.said.items():

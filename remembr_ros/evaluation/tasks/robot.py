@@ -85,20 +85,9 @@ class HomeRobot:
         parts = self.simulator.parts_seen(self.world.pose)
         return [number for number in self.world.making.placed if parts[number] >= VISIBLE_PART]
 
-    def name(self, number: int) -> str:
-        """Return what a thing is called: with its room, or with what it is on."""
-        item = self.world.item(number)
-        thing = self.simulator.things.get(str(number))
-        if thing is None or item.kind == 'alive':
-            return name_of(item)
-        receptacle = self.world.making.placed[number].receptacle
-        if not receptacle:
-            return f'{name_of(item)} in the {thing.room}'
-        return f'{name_of(item)} on the {name_of(self.world.item(receptacle))} in the {thing.room}'
-
     def observe(self) -> str:
         """Return where it is, what it sees and what it holds, in words."""
-        held, seen = self.world.held, sorted(map(self.name, self.in_view()))
+        held, seen = self.world.held, sorted(map(self.world.called, self.in_view()))
         return (
             f'You are in the {self.world.room}. You see {", ".join(seen) or "nothing but walls"}. '
             f'You hold {f"the {name_of(self.world.item(held))}" if held else "nothing"}.'
@@ -112,16 +101,18 @@ class HomeRobot:
             Option('go', f'go to the {r.name}', r.name) for r in world.making.rooms if r.name != world.room
         ]
         there = [number for number in sorted(self._seen) if number in world.making.placed]
-        found += [Option('go', f'go to the {self.name(n)}', str(n)) for n in there if self._goes_to(n)]
+        found += [
+            Option('go', f'go to the {self.world.called(n)}', str(n)) for n in there if self._goes_to(n)
+        ]
         for number in filter(world.is_near, there):
-            name, label = self.name(number), world.item(number).label
+            name, label = self.world.called(number), world.item(number).label
             kinds = [kind for kind, labels in ACTIONS.items() if label in labels]
             kinds += [('open', 'close')[number in world.opened]] if label in OPENS else []
             found += [Option(kind, f'{kind} the {name}', str(number)) for kind in kinds]
             if world.held and world.receives(number):
                 held = name_of(world.item(world.held))
                 found.append(Option('place', f'put the {held} on the {name}', str(number)))
-            elif not world.held and world.item(number).kind == 'small':
+            elif not world.held and world.carries(number):
                 found.append(Option('pick', f'pick up the {name}', str(number)))
         return [*_told_apart(found), *self._memory_options]
 
@@ -214,7 +205,9 @@ class HomeRobot:
             Option('ask', 'ask your memory a question', takes='the question'),
             Option('go_to_memory', 'drive to where a memory was made, or its object is', takes='its label'),
             *(
-                Option(one.name, one.description, takes=f'JSON: {json.dumps(one.parameters)}')
+                Option(
+                    one.name, f'{one.name}: {one.description}', takes=f'JSON: {json.dumps(one.parameters)}'
+                )
                 for one in tools
             ),
         ]

@@ -10,14 +10,14 @@ import pytest
 
 from remembr_ros.agent.chat.client import ToolCall
 from remembr_ros.agent.chat.openai_client import OpenAIChat
-from remembr_ros.agent.model.usage import Ledger
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.embedding.hashing import HashingEmbedder
-from remembr_ros.evaluation.embodied.players import Player, by_chance, model, offline, oracle
+from remembr_ros.evaluation.embodied.players import SYSTEM, Player, by_chance, model, offline, oracle
 from remembr_ros.evaluation.embodied.predicates import Demand, holds
 from remembr_ros.evaluation.embodied.run import EmbodiedRun, Row, carry_out, results
 from remembr_ros.evaluation.embodied.tasks import EmbodiedTask, candidates
 from remembr_ros.evaluation.findingdory.episode import HomeEpisode
+from remembr_ros.evaluation.tasks.chooser import Chooser
 from remembr_ros.evaluation.tasks.robot import HomeRobot
 from remembr_ros.memory.model.record import Observation
 from remembr_ros.memory.opening import open_store
@@ -120,26 +120,26 @@ def test_a_language_model_chooses_and_nonsense_costs_a_step(robot: HomeRobot, re
         if turn <= len(wrong):
             return ScriptedReply(tool_calls=(ToolCall('call', 'choose', wrong[turn - 1]),))
         arguments = {'option': number_of(body, 'ask your memory'), 'words': task.instruction}
-        if f'You chose: ask your memory a question {task.instruction}' in body['messages'][-1]['content']:
+        if any(message['content'].startswith('ask your memory') for message in body['messages']):
             arguments = {'option': number_of(body, f'answer: {task.demands[0].of}')}
         return ScriptedReply(tool_calls=(ToolCall('call', 'choose', json.dumps(arguments)),))
 
     with ScriptedServer(reply) as server:
-        ledger = Ledger()
-        chat = OpenAIChat('scripted', server.url)
-        row = played(task, robot, model(task, chat, ledger, time.monotonic() + 30.0))
+        chooser = Chooser(OpenAIChat('scripted', server.url), SYSTEM, 30.0)
+        row = played(task, robot, model(task, chooser, time.monotonic() + 30.0))
     assert row['success'] == 1.0, row
     assert [step['option'] for step in row['steps']][:4] == ['', '', '', '']
     assert row['n_steps'] == 6
-    assert 'no choice' in row['steps'][0]['outcome']
-    assert ledger.usage.calls == 6
+    assert 'no option was chosen' in row['steps'][0]['outcome']
+    assert chooser.ledger.usage.calls == 6
 
 
 def test_a_server_that_hangs_fails_the_task_in_time(robot: HomeRobot, remembered: Remembered) -> None:
     task = called(remembered, 'In which room is')
     with ScriptedServer([ScriptedReply(hang_s=30.0)]) as server:
         began = time.monotonic()
-        player = model(task, OpenAIChat('scripted', server.url), Ledger(), began + 0.5)
+        chooser = Chooser(OpenAIChat('scripted', server.url), SYSTEM, 30.0)
+        player = model(task, chooser, began + 0.5)
         row = carry_out(task, robot, player, 24, began + 0.5)
     assert time.monotonic() - began < 10.0
     assert row['failure']

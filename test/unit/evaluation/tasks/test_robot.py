@@ -50,7 +50,7 @@ def test_what_was_put_somewhere_yesterday_is_found_and_carried(
     assert name_of(robot.world.item(thing)) in told
     assert FAILED not in do(robot, 'go_to_memory', words='m1')
     assert thing in robot.in_view()
-    do(robot, 'pick', f'pick up the {robot.name(thing)}')
+    do(robot, 'pick', f'pick up the {robot.world.called(thing)}')
     assert robot.world.held == thing
     assert name_of(robot.world.item(thing)) in robot.observe().rpartition('You hold')[2]
     assert str(thing) not in robot.simulator.things
