@@ -72,10 +72,11 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'records': {'datasets', 'metrics'},
         'report': {'datasets', 'metrics', 'records'},
         'baselines': {'datasets'},
-        'run': {'datasets', 'metrics', 'records', 'report', 'baselines', 'findingdory'},
+        'run': {'datasets', 'metrics', 'records', 'report', 'baselines', 'findingdory', 'needles'},
         'objects': {'metrics'},
         'tasks': {'records'},
         'findingdory': {'datasets', 'records', 'objects', 'tasks'},
+        'needles': {'datasets', 'records', 'findingdory'},
         '': {'datasets', 'metrics', 'records', 'report', 'run'},
     },
     'captioning': {

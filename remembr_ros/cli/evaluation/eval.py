@@ -8,6 +8,7 @@ NAMES = {
     'oc-navqa': ('data_set', 'the same questions with the corrected labels of OC-NaVQA'),
     'building': ('data_set', 'questions about a rendered building, from its truth file'),
     'findingdory': ('findingdory', 'instructions about what a robot did yesterday in simulated homes'),
+    'needles': ('needles', 'questions about clues in long trajectories through simulated homes'),
     'objects': ('objects', 'the objects of simulated homes, with errors, beside the rules of others'),
     'grid': ('grid', 'every combination of the settings in a YAML file, a run each'),
     'haystack': ('haystack', 'retrieval of the answers among ever more memories'),

@@ -1,26 +1,24 @@
 """Questions about what a robot saw and did in a long trajectory, each with its clues, from the truth alone.
 
-Only what has one answer is asked: of small things that alone are called so, and of furniture that alone has its
-label in the home, or with its room, in that room.
+Only what has one answer is asked: of small things that alone are called so, and of furniture that alone has
+its label in the home, or with its room, in that room.
 """
 
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from functools import cached_property
 from itertools import pairwise
 
 from remembr_ros.simulation.homes.catalogue import ON_FLOOR, ON_FURNITURE, PAINTS
 from remembr_ros.simulation.homes.day import Interaction, WorkDay
 from remembr_ros.simulation.homes.home import Item, centre_of, name_of
-from remembr_ros.timestamps import NS
 
 MOST = 4  # things that an answer has to name: nobody wants to hear of more
 HOLDS = ('fridge', 'drawer', 'box', 'bowl')  # into which things are put; onto all others
 FIFTHS = 5
-HOUR_NS = 3600 * NS
-HANDLED, OPENED = ('pick', 'place'), ('open', 'close')
+HANDLED, OPENED = frozenset({'pick', 'place'}), frozenset({'open', 'close'})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,6 @@ class Needle:
     yes: bool | None = None
     number: int | None = None
     clues_ns: tuple[int, ...] = ()
-    timed: bool = False
 
 
 class NeedleTruth:
@@ -76,37 +73,36 @@ class NeedleTruth:
     def needles(
         self, rng: random.Random, each: int, depth: Callable[[int], float]
     ) -> list[tuple[Needle, float | None]]:
-        """Return questions, each with the depth of its oldest clue: so many of a category with one clue, and with
-        several, in each fifth; those without a time before others.
+        """Return questions, each with the depth of its oldest clue: so many of a category with one clue, and
+        with several, in each fifth.
 
         :param depth: returns where in the trajectory a time lies, 0 to 1
         """
         groups: defaultdict[tuple[str, bool, int], list[tuple[Needle, float | None]]] = defaultdict(list)
-        found = [
-            one for make in (_presence, _open, _location, _action, _put, _final, _moves) for one in make(self)
-        ]
+        found = [one for make in _MAKE for one in make(self)]
         rng.shuffle(found)
-        for one in sorted(found, key=lambda one: one.timed):
+        for one in found:
             at = depth(one.clues_ns[0]) if one.clues_ns else None
             fifth = FIFTHS if at is None else min(int(at * FIFTHS), FIFTHS - 1)
             groups[one.category, len(one.clues_ns) > 1, fifth].append((one, at))
         most = {FIFTHS: each * FIFTHS // 2}
         return [one for key, some in groups.items() for one in some[: most.get(key[2], each)]]
 
+    @cached_property
+    def moved(self) -> dict[int, list[tuple[Interaction, Interaction]]]:
+        """Of each thing that has a title, each pick with the place that it was put to."""
+        found: defaultdict[int, list[tuple[Interaction, Interaction]]] = defaultdict(list)
+        held: dict[int, Interaction] = {}
+        for one in self.interactions:
+            if one.kind == 'pick':
+                held[one.item] = one
+            elif one.kind == 'place' and one.item in held and one.item in self.titles:
+                found[one.item].append((held.pop(one.item), one))
+        return found
+
     def on(self, number: int) -> str:
         """Return where a thing is that is on or in another one, in words."""
         return f'{"in" if self.item(number).label in HOLDS else "on"} the {self.titles[number]}'
-
-    def windows(self) -> Iterator[tuple[str, list[Interaction]]]:
-        """Yield all interactions; and if that were more than an hour, those of each hour, with words for it."""
-        yield '', list(self.interactions)
-        by_hour: defaultdict[int, list[Interaction]] = defaultdict(list)
-        for one in self.interactions:
-            by_hour[one.start_ns // HOUR_NS].append(one)
-        for hour, some in by_hour.items() if len(by_hour) > 1 else ():
-            begin = datetime.fromtimestamp(hour * HOUR_NS // NS, timezone.utc)
-            end = begin + timedelta(hours=1)
-            yield f' on {begin:%Y-%m-%d} between {begin:%H:%M} and {end:%H:%M}', some
 
     def _calls(self, item: Item) -> str:
         """Return what to call a thing: furniture with its room."""
@@ -161,121 +157,82 @@ def _open(truth: NeedleTruth) -> Iterator[Needle]:
 
 
 def _location(truth: NeedleTruth) -> Iterator[Needle]:
-    for when, some in truth.windows():
-        for number, moves in _moved(truth, some).items():
-            name = truth.titles[number]
-            sources = [pick.receptacle for pick, _ in moves]
-            if len(moves) == 1 and sources[0] in truth.titles:
-                text = _either(
-                    number, 'From where did you pick the {}{}?', 'Where did you take the {} from{}?'
-                )
-                clues_ns = (moves[0][0].start_ns,)
-                yield Needle(
-                    'location',
-                    text.format(name, when),
-                    frozenset(sources),
-                    clues_ns=clues_ns,
-                    timed=bool(when),
-                )
-            if when:
-                continue
-            targets = Counter(put.receptacle for _, put in moves)
-            for pick, put in moves:
-                if targets[put.receptacle] == 1 and {pick.receptacle, put.receptacle} <= truth.titles.keys():
-                    text = f'Where was the {name} before you put it {truth.on(put.receptacle)}?'
-                    clues_ns = (pick.start_ns, put.start_ns)
-                    yield Needle('location', text, frozenset((pick.receptacle,)), clues_ns=clues_ns)
+    for number, moves in truth.moved.items():
+        name, titled = truth.titles[number], [one for one in moves if one[0].receptacle in truth.titles]
+        if len(moves) == len(titled) == 1:
+            texts = 'From where did you pick the {}?', 'Where did you take the {} from?'
+            pick = moves[0][0]
+            text = _either(number, *texts).format(name)
+            yield Needle('location', text, frozenset((pick.receptacle,)), clues_ns=(pick.start_ns,))
+        targets = Counter(put.receptacle for _, put in moves)
+        for pick, put in titled:
+            if targets[put.receptacle] == 1 and put.receptacle in truth.titles:
+                text = f'Where was the {name} before you put it {truth.on(put.receptacle)}?'
+                clues_ns = (pick.start_ns, put.start_ns)
+                yield Needle('location', text, frozenset((pick.receptacle,)), clues_ns=clues_ns)
 
 
 def _action(truth: NeedleTruth) -> Iterator[Needle]:
-    for when, some in truth.windows():
-        by_kind: defaultdict[str, dict[int, int]] = defaultdict(dict)
-        for one in some:
-            if one.kind not in (*HANDLED, *OPENED):
-                by_kind[one.kind].setdefault(one.item, one.start_ns)
-        for kind, times_ns in by_kind.items():
-            yield from _which('action', f'What did you {kind}{when}?', times_ns, truth, timed=bool(when))
-            labels = {truth.item(number).label for number in times_ns}
-            alike = [
-                item.number for item in truth.items if item.label in labels and item.number in truth.titles
-            ]
-            for number in alike if not when else ():
-                clues_ns = (times_ns[number],) if number in times_ns else ()
-                text = f'Did you {kind} the {truth.titles[number]}?'
-                yield Needle('action', text, yes=bool(clues_ns), clues_ns=clues_ns)
+    by_kind: defaultdict[str, dict[int, int]] = defaultdict(dict)
+    for one in truth.interactions:
+        if one.kind not in HANDLED | OPENED:
+            by_kind[one.kind].setdefault(one.item, one.start_ns)
+    for kind, times_ns in by_kind.items():
+        yield from _which('action', f'What did you {kind}?', times_ns, truth)
+        labels = {truth.item(number).label for number in times_ns}
+        for number in (n for n in truth.titles if truth.item(n).label in labels):
+            clues_ns = (times_ns[number],) if number in times_ns else ()
+            text = f'Did you {kind} the {truth.titles[number]}?'
+            yield Needle('action', text, yes=bool(clues_ns), clues_ns=clues_ns)
 
 
 def _put(truth: NeedleTruth) -> Iterator[Needle]:
     """Yield what was put into things, and onto others; and what is in small ones now."""
-    for when, some in truth.windows():
-        put: defaultdict[int, dict[int, int]] = defaultdict(dict)
-        now: dict[int, Interaction] = {}
-        for one in some:
-            now[one.item] = one if one.kind in HANDLED else now.get(one.item, one)
-            if one.kind == 'place' and one.receptacle in truth.titles:
-                put[one.receptacle].setdefault(one.item, one.start_ns)
-        for number, times_ns in put.items():
-            category = 'content' if truth.item(number).label in HOLDS else 'put'
-            text = f'What did you put {truth.on(number)}{when}?'
-            yield from _which(category, text, times_ns, truth, timed=bool(when))
-            inside = {
-                item: one.start_ns
-                for item, one in now.items()
-                if one.kind == 'place' and one.receptacle == number
-            }
-            if not when and truth.item(number).kind == 'small':
-                yield from _which(category, f'What is {truth.on(number)}?', inside, truth)
+    put: defaultdict[int, dict[int, int]] = defaultdict(dict)
+    now: dict[int, Interaction] = {}
+    for one in truth.interactions:
+        if one.kind in HANDLED:
+            now[one.item] = one
+        if one.kind == 'place' and one.receptacle in truth.titles:
+            put[one.receptacle].setdefault(one.item, one.start_ns)
+    for number, times_ns in put.items():
+        category = 'content' if truth.item(number).label in HOLDS else 'put'
+        yield from _which(category, f'What did you put {truth.on(number)}?', times_ns, truth)
+        held = {item: one.start_ns for item, one in now.items() if one.receptacle == number}
+        inside = {item: start_ns for item, start_ns in held.items() if now[item].kind == 'place'}
+        if truth.item(number).kind == 'small':
+            yield from _which(category, f'What is {truth.on(number)}?', inside, truth)
 
 
-def _which(
-    category: str, text: str, times_ns: Mapping[int, int], truth: NeedleTruth, *, timed: bool = False
-) -> Iterator[Needle]:
+def _which(category: str, text: str, times_ns: Mapping[int, int], truth: NeedleTruth) -> Iterator[Needle]:
     """Yield a question for some things, if each can be told from others and they are not too many."""
     if 0 < len(times_ns) <= MOST and times_ns.keys() <= truth.titles.keys():
-        yield Needle(
-            category, text, frozenset(times_ns), clues_ns=tuple(sorted(times_ns.values())), timed=timed
-        )
+        yield Needle(category, text, frozenset(times_ns), clues_ns=tuple(sorted(times_ns.values())))
 
 
 def _final(truth: NeedleTruth) -> Iterator[Needle]:
-    for number, moves in _moved(truth, truth.interactions).items():
+    for number, moves in truth.moved.items():
         at = moves[-1][1]
         text = _either(number, 'Where is the {}?', 'Where is the {} now?', 'Where can I find the {}?')
-        clues_ns = (at.start_ns,)
         if at.receptacle in truth.titles:
-            yield Needle(
-                'final state',
-                text.format(truth.titles[number]),
-                frozenset((at.receptacle,)),
-                clues_ns=clues_ns,
-            )
+            right = frozenset((at.receptacle,))
+            yield Needle('final state', text.format(truth.titles[number]), right, clues_ns=(at.start_ns,))
 
 
 def _moves(truth: NeedleTruth) -> Iterator[Needle]:
-    for when, some in truth.windows():
-        for number, moves in _moved(truth, some).items():
-            text = _either(
-                number, 'How many times did you move the {}{}?', 'How often did you move the {}{}?'
-            )
-            clues_ns = tuple(pick.start_ns for pick, _ in moves)
-            yield Needle(
-                'moves',
-                text.format(truth.titles[number], when),
-                number=len(moves),
-                clues_ns=clues_ns,
-                timed=bool(when),
-            )
+    """Yield how often things were moved, of those that were carried in no other one."""
+    inside, along = {}, set()
+    for one in truth.interactions:
+        if one.kind == 'place':
+            inside[one.item] = one.receptacle
+        elif one.kind == 'pick':
+            along |= {item for item, carrier in inside.items() if carrier == one.item}
+            inside.pop(one.item, None)
+    for number, moves in truth.moved.items():
+        text = _either(number, 'How many times did you move the {}?', 'How often did you move the {}?')
+        clues_ns = tuple(pick.start_ns for pick, _ in moves)
+        if number not in along:
+            yield Needle('moves', text.format(truth.titles[number]), number=len(moves), clues_ns=clues_ns)
 
 
-def _moved(
-    truth: NeedleTruth, some: Sequence[Interaction]
-) -> dict[int, list[tuple[Interaction, Interaction]]]:
-    """Return of each thing that has a title its picks, each with the place that it was put after."""
-    found: defaultdict[int, list[tuple[Interaction, Interaction]]] = defaultdict(list)
-    held: dict[int, Interaction] = {}
-    for one in some:
-        if one.kind == 'pick':
-            held[one.item] = one
-        elif one.kind == 'place' and one.item in held and one.item in truth.titles:
-            found[one.item].append((held.pop(one.item), one))
-    return found
+_MAKE = (_presence, _open, _location, _action, _put, _final, _moves)

@@ -19,7 +19,7 @@ _YES = re.compile(r'\W*(?:(?P<yes>yes|yeah)|no|not|never)\b', re.IGNORECASE)
 _WORDS = '|'.join(TO_TWENTY)
 _TIMES = re.compile(rf'\b(?:once|twice|thrice|never|(?:\d+|{_WORDS}) times?)\b', re.IGNORECASE)
 _NUMBER = re.compile(rf'(?<![\d:.-])\d+(?![\d:.-])|\b(?:{_WORDS})\b', re.IGNORECASE)
-_SMALL = {'never': 0, 'once': 1, 'twice': 2, 'thrice': 3}
+_VALUES = {'never': 0, 'once': 1, 'twice': 2, 'thrice': 3, **dict(zip(TO_TWENTY, range(21), strict=True))}
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,11 @@ class NeedleTrial:
             right = frozenset(rng.sample(alike, len(right)))
         elif name != PlannerName.ORACLE.value:
             return None
-        things = ' and '.join(self.truth.titles[one] for one in sorted(right))
-        return _Said(name, things or f'{number} times', yes)
+        return _Said(name, self.told(right, number), yes)
+
+    def told(self, right: frozenset[int], number: int | None) -> str:
+        """Return an answer in words, of things or of how many times."""
+        return ' and '.join(self.truth.titles[one] for one in sorted(right)) or f'{number} times'
 
     def score(self, sample_id: str, answer: Answer | None) -> tuple[bool, dict[str, float], str]:
         """Return whether an answer is right, the figures depth, tokens and clues, and what is wrong."""
@@ -64,29 +67,25 @@ class NeedleTrial:
     def _wrong(self, needle: Needle, answer: Answer) -> str:
         """Return what is wrong; empty: nothing."""
         if needle.yes is not None:
-            said = _YES.match(answer.text)
-            yes = bool(said['yes']) if answer.binary is None and said else answer.binary
+            found = _YES.match(answer.text)
+            yes = bool(found['yes']) if answer.binary is None and found else answer.binary
             return '' if yes is needle.yes else f'right is {"yes" if needle.yes else "no"}'
         if answer.kind is Kind.NOT_SEEN:
             return 'nothing is told'
         if needle.number is not None:
             return '' if _number(answer.text) == needle.number else f'right is {needle.number}'
         said, asked = _folded(answer.text), _folded(needle.text)
-        for number in needle.right:
-            if not self._names(self.truth.item(number), said):
-                return f'does not name the {self.truth.titles[number]}'
         right = [self.truth.item(number) for number in needle.right]
-        furniture, looks = right[0].kind == 'furniture', {_look(item) for item in right}
+        if lost := [self.truth.titles[item.number] for item in right if not self._names(item, said)]:
+            return f'does not name the {", ".join(lost)}'
+        looks = {name_of(item) for item in right} | {self.truth.rooms.get(item.number, '') for item in right}
+        furniture = right[0].kind == 'furniture'
         others = [item for item in self.truth.items if (item.kind == 'furniture') == furniture]
+        false = {name_of(item) for item in others if furniture or self._names(item, said)}
+        false |= set(self.truth.rooms.values()) if furniture else set()
         false = {
-            item.label if furniture else name_of(item)
-            for item in others
-            if _look(item) not in looks and (_has(said, item.label) if furniture else self._names(item, said))
+            name for name in false - looks if not _has(asked, name) and (not furniture or _has(said, name))
         }
-        if furniture:
-            rooms = {self.truth.rooms[item.number] for item in right}
-            false |= {room for room in self.truth.rooms.values() if room not in rooms and _has(said, room)}
-        false = {name for name in false if not _has(asked, name)}
         return f'names {", ".join(sorted(false))}' if false else ''
 
     def _names(self, item: Item, said: str) -> bool:
@@ -97,10 +96,6 @@ class NeedleTrial:
         alike = sum(one.label == item.label for one in self.truth.items)
         bare = re.search(rf'(?<!{item.colour}){_folded(item.label)}', said) if alike == 1 else None
         return _has(said, name_of(item)) or bare is not None
-
-
-def _look(item: Item) -> str:
-    return item.label if item.kind == 'furniture' else name_of(item)
 
 
 def _folded(text: str) -> str:
@@ -114,14 +109,8 @@ def _has(said: str, name: str) -> bool:
 def _number(text: str) -> int | None:
     """Return how many times a sentence says; None: no number."""
     found = _TIMES.search(text) or _NUMBER.search(text)
-    if found is None:
-        return None
-    said = found[0].split()[0].lower()
-    return (
-        int(said)
-        if said.isdigit()
-        else _SMALL.get(said, TO_TWENTY.index(said) if said in TO_TWENTY else None)
-    )
+    said = found[0].split()[0].lower() if found else ''
+    return int(said) if said.isdigit() else _VALUES.get(said)
 
 
 @dataclass(frozen=True, slots=True)

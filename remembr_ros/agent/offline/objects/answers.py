@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim, choose
 from remembr_ros.agent.model.memory_prompt import ago
+from remembr_ros.agent.offline.objects.own_deeds import put_last, put_where
 from remembr_ros.agent.offline.objects.request import Asked, ObjectRequest, parse_object_request
 from remembr_ros.agent.offline.request import Request
+from remembr_ros.memory.deeds.occurrences import hits_of
+from remembr_ros.memory.deeds.query import Occurrence
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.objects.changes import changes_of, visits_among
@@ -59,6 +62,11 @@ class _About:
         """Whether a time is asked about."""
         return self.scope.after_ns is not None or self.scope.before_ns is not None
 
+    @property
+    def known(self) -> dict[str, KnownObject]:
+        """All of the asked robots and map, by id."""
+        return {one.known.id: one.known for one in self.find().objects}
+
     def find(self, called: str = '', **conditions: object) -> FoundObjects:
         """Return the objects of the asked robots and map."""
         scope = conditions.pop('scope', replace(self.scope, after_ns=None, before_ns=None))
@@ -107,6 +115,11 @@ def _related(about: _About) -> Claim | None:
     if found.objects and asked.asked in (Asked.WHERE, Asked.WHEN):
         return _ANSWERS[asked.asked](about, found.objects)
     evidence = _hits(found.objects or found.anchors)
+    own = _put_there(about, found) if asked.asked is Asked.RELATED and asked.relation in ('in', 'on') else []
+    if own and not about.in_time:
+        told = [f'{_capital(where)}: {_listed(found.objects)}'] if found.objects else []
+        text = f'{". ".join([*told, *map(_own, own)])}.'
+        return Claim(Kind.TEXT, text, [*evidence, *hits_of(own)], confidence=ONE)
     if not found.objects:
         thing = f'no {asked.thing}' if asked.thing else 'nothing'
         text = f'{thing[0].upper()}{thing[1:]} that I know of {_be((), about)} {where}.'
@@ -116,6 +129,22 @@ def _related(about: _About) -> Claim | None:
     else:
         text = f'{_capital(where)}{" there was" if about.in_time else ""}: {_listed(found.objects)}.'
     return Claim(Kind.TEXT, text, evidence, confidence=_sure(found.objects or found.anchors))
+
+
+def _put_there(about: _About, found: FoundObjects) -> list[Occurrence]:
+    """Return the deeds by which the robot put what is there, of things that are not seen there."""
+    anchors, seen = {one.id for one in found.anchors}, {one.known.id for one in found.objects}
+    put, known = put_last(about.recall, about.scope), about.known
+    there = [one for one in put if one.facts.receptacle_id in anchors and one.facts.object_id not in seen]
+    return [
+        one
+        for one in there
+        if (thing := known.get(one.facts.object_id)) is None or put_where(thing, put, known) is one
+    ]
+
+
+def _own(one: Occurrence) -> str:
+    return f'I {one.memory.caption[:1].lower()}{one.memory.caption[1:].rstrip(".")}'
 
 
 def _is_there(about: _About, found: FoundObjects, known: Sequence[FoundObject], where: str) -> Claim:
@@ -147,7 +176,10 @@ def _where(about: _About, found: Sequence[FoundObject]) -> Claim | None:
     lies = '' if about.in_time or one.known.missing_ns else _lies(one, ' ')
     others = f', one of {len(hits)}' if len(hits) > 1 else ''
     bearing = '' if one.known.facts.measured else ' in this direction, how far away is not known'
-    text = f'{_capital(_the(one))} was {"" if about.in_time else "last "}seen{lies}{others}{bearing}'
+    put = [] if about.in_time else put_last(about.recall, about.scope)
+    own = put_where(one.known, put, about.known) if put else None
+    told = f'{_own(own)}. ' if own is not None else ''
+    text = f'{told}{_capital(_the(one))} was {"" if about.in_time else "last "}seen{lies}{others}{bearing}'
     return Claim(Kind.POSITION, text, hits, choice=choice, confidence=_sure([one]))
 
 

@@ -16,7 +16,7 @@ from remembr_ros.timestamps import NS
 
 STEP_NS = 3 * NS
 FURNITURE_OPENS = ('fridge', 'drawer')
-ACTIONS = {'apple': 'slice', 'candle': 'light', 'plant': 'water', 'lamp': 'switch on', 'cup': 'fill'}
+ACTIONS = {'apple': 'slice', 'candle': 'light', 'plant': 'water', 'laptop': 'switch on', 'cup': 'fill'}
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,9 @@ def live(seed: int = 5, steps: int = 330, *, every: int = 12, handled: int = 100
     def room(number: int) -> str:
         while placed[number].receptacle:
             number = placed[number].receptacle
-        return next(r.name for r in home.rooms if r.holds(*centre_of(home.items[number - 1], placed[number])[:2]))
+        return next(
+            r.name for r in home.rooms if r.holds(*centre_of(home.items[number - 1], placed[number])[:2])
+        )
 
     done: list[Interaction] = []
 
@@ -47,8 +49,11 @@ def live(seed: int = 5, steps: int = 330, *, every: int = 12, handled: int = 100
         done.append(Interaction(kind, item.number, receptacle, room(at), start_ns, start_ns + NS, pose, 0.0))
 
     names = [name_of(item) for item in home.items]
-    small = [item for item in home.items if item.kind == 'small' and placed[item.number].receptacle
-             and names.count(name_of(item)) == 1]
+    small = [
+        item
+        for item in home.items
+        if item.kind == 'small' and placed[item.number].receptacle and names.count(name_of(item)) == 1
+    ]
     small = rng.sample(small, min(handled, len(small)))
     boxes = [item for item in small if item.label in ('box', 'bowl')]
     targets = [item for item in home.items if item.kind == 'furniture' and item.label != 'lamp']
@@ -59,7 +64,9 @@ def live(seed: int = 5, steps: int = 330, *, every: int = 12, handled: int = 100
             where = rng.choice(targets if what < 0.4 or not boxes else boxes)
             before = placed[item.number].receptacle
             act(step, 'pick', item, before, before)
-            placed[item.number] = type(placed[item.number])(centre_of(where, placed[where.number]), where.number)
+            placed[item.number] = type(placed[item.number])(
+                centre_of(where, placed[where.number]), where.number
+            )
             act(step + 3, 'place', item, where.number, where.number)
         elif what < 0.75:
             item = rng.choice([item for item in targets if item.label in FURNITURE_OPENS])
@@ -69,35 +76,79 @@ def live(seed: int = 5, steps: int = 330, *, every: int = 12, handled: int = 100
             item = rng.choice([item for item in home.items if item.label in ACTIONS])
             at = placed[item.number].receptacle or item.number
             act(step, ACTIONS[item.label], item, placed[item.number].receptacle, at)
-    memories = [place(r.name, outline=[(r.low[0], r.low[1]), (r.high[0], r.low[1]), r.high, (r.low[0], r.high[1])],
-                      robot='robot', now_ns=START_NS).memory for r in home.rooms]
+    memories = [
+        place(
+            r.name,
+            outline=[(r.low[0], r.low[1]), (r.high[0], r.low[1]), r.high, (r.low[0], r.high[1])],
+            robot='robot',
+            now_ns=START_NS,
+        ).memory
+        for r in home.rooms
+    ]
     last_ns = START_NS + steps * STEP_NS
     seen_ns = {}
     for item in home.items:
         at, pose = centre_of(item, placed[item.number]), None
         seen_ns[item.number] = (START_NS + rng.randrange(steps) * STEP_NS, last_ns)
         pose = Pose(*at)
-        facts = ObjectFacts(labels={item.label: 1.0}, size=item.size, std=0.01, observations=50,
-                            intervals=((START_NS, last_ns),), sightings=((last_ns, (0.0, 0.0, 0.0), (1.0, 0.0, 0.5)),),
-                            colour=item.colour, looked=last_ns)
-        memories.append(Memory(id=memory_id('robot', OBJECT, 0, str(item.number)), robot='robot', start_ns=START_NS,
-                               end_ns=last_ns, caption=name_of(item), pose=pose, source=OBJECT,
-                               facts=facts.model_dump(mode='json')))
+        facts = ObjectFacts(
+            labels={item.label: 1.0},
+            size=item.size,
+            std=0.01,
+            observations=50,
+            intervals=((START_NS, last_ns),),
+            sightings=((last_ns, (0.0, 0.0, 0.0), (1.0, 0.0, 0.5)),),
+            colour=item.colour,
+            looked=last_ns,
+        )
+        memories.append(
+            Memory(
+                id=memory_id('robot', OBJECT, 0, str(item.number)),
+                robot='robot',
+                start_ns=START_NS,
+                end_ns=last_ns,
+                caption=name_of(item),
+                pose=pose,
+                source=OBJECT,
+                facts=facts.model_dump(mode='json'),
+            )
+        )
     for one in done:
         thing = home.items[one.item - 1]
         to = home.items[one.receptacle - 1] if one.receptacle else None
-        memories.append(deed(one.start_ns, one.end_ns, kind=one.kind, object=name_of(thing),
-                             object_id=memory_id('robot', OBJECT, 0, str(one.item)),
-                             receptacle=name_of(to) if to else '',
-                             receptacle_id=memory_id('robot', OBJECT, 0, str(one.receptacle)) if to else '',
-                             place=one.room, outcome='succeeded', pose=one.pose).memory('robot'))
+        memories.append(
+            deed(
+                one.start_ns,
+                one.end_ns,
+                kind=one.kind,
+                object=name_of(thing),
+                object_id=memory_id('robot', OBJECT, 0, str(one.item)),
+                receptacle=name_of(to) if to else '',
+                receptacle_id=memory_id('robot', OBJECT, 0, str(one.receptacle)) if to else '',
+                place=one.room,
+                outcome='succeeded',
+                pose=one.pose,
+            ).memory('robot')
+        )
     for step in range(steps):
         start_ns = START_NS + step * STEP_NS
         some = rng.sample(home.items, 6)
         x, y = rng.uniform(0, home.size[0]), rng.uniform(0, home.size[1])
-        memories.append(Memory(id=memory_id('robot', CAPTIONER, start_ns, ''), robot='robot', start_ns=start_ns,
-                               end_ns=start_ns + STEP_NS - 1, caption=f'I see a {", a ".join(map(name_of, some))}.',
-                               pose=Pose(x, y), captioner='simulation'))
+        memories.append(
+            Memory(
+                id=memory_id('robot', CAPTIONER, start_ns, ''),
+                robot='robot',
+                start_ns=start_ns,
+                end_ns=start_ns + STEP_NS - 1,
+                caption=f'I see a {", a ".join(map(name_of, some))}.',
+                pose=Pose(x, y),
+                captioner='simulation',
+            )
+        )
     day = WorkDay(home, tuple(done))
-    guests = tuple(item.number for item in home.items if item.kind == 'small' and names.count(name_of(item)) == 1)[:4]
-    return Lived(day, NeedleTruth(day, seen_ns, guests), tuple(sorted(memories, key=lambda m: (m.start_ns, m.id))))
+    guests = tuple(
+        item.number for item in home.items if item.kind == 'small' and names.count(name_of(item)) == 1
+    )[:4]
+    return Lived(
+        day, NeedleTruth(day, seen_ns, guests), tuple(sorted(memories, key=lambda m: (m.start_ns, m.id)))
+    )
