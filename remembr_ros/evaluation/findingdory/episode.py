@@ -3,7 +3,7 @@
 import math
 import random
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 
@@ -29,11 +29,12 @@ from remembr_ros.memory.objects.known import (
 )
 from remembr_ros.memory.objects.wording import plural, sentence
 from remembr_ros.memory.places.place import place
-from remembr_ros.simulation.homes.day import Interaction, WorkDay, generate_day
+from remembr_ros.simulation.homes.day import WorkDay, generate_day
 from remembr_ros.simulation.homes.home import Item, centre_of, misplaced, name_of
 from remembr_ros.simulation.homes.renderer import RATE_HZ, HomeFrame, camera_pose, frames_of
 from remembr_ros.simulation.homes.rounds import arrival, drive
 from remembr_ros.simulation.homes.simulator import HomeSimulator, room_of
+from remembr_ros.simulation.homes.world import Interaction
 from remembr_ros.timestamps import NS
 
 ROBOT = 'robot'
@@ -48,12 +49,14 @@ class HomeEpisode:
 
     :param memories: captions, objects, deeds and places, in the order of time
     :param now_ns: when tasks are given, on the next day [ns since the Unix epoch]
+    :param seen_ns: of each thing that was seen, by its number, the first and the last time [ns]
     """
 
     memories: tuple[Memory, ...]
     truth: EpisodeTruth
     simulator: HomeSimulator
     now_ns: int
+    seen_ns: Mapping[int, tuple[int, int]]
 
 
 def live(seed: int, noise: Noise | None = None, *, pictures: bool = False) -> HomeEpisode:
@@ -63,10 +66,25 @@ def live(seed: int, noise: Noise | None = None, *, pictures: bool = False) -> Ho
     :param pictures: nothing tells the memory of interactions but what is seen
     :raises RemembrError: the extra simulation is not installed
     """
-    day = generate_day(seed)
-    simulator, seeing = HomeSimulator(day), _Seeing(day, noise)
+    return relive(generate_day(seed), noise, pictures=pictures)
+
+
+def relive(
+    day: WorkDay,
+    noise: Noise | None = None,
+    *,
+    pictures: bool = False,
+    rate_hz: float = RATE_HZ,
+    frames: int = FRAMES,
+) -> HomeEpisode:
+    """Return the episode of a day; see :func:`live`.
+
+    :param rate_hz: of the camera
+    :param frames: of a caption
+    """
+    simulator, seeing = HomeSimulator(day), _Seeing(day, noise, frames)
     for number, visit in enumerate(day.home.visits):
-        seeing.see(number, list(frames_of(day.home, visit)))
+        seeing.see(number, list(frames_of(day.home, visit, rate_hz)))
     objects = seeing.objects()
     deeds = [] if pictures else [_deed(one, day, seeing) for one in day.interactions]
     if noise is not None:
@@ -74,14 +92,17 @@ def live(seed: int, noise: Noise | None = None, *, pictures: bool = False) -> Ho
         deeds = [with_object_ids(memory, known) for memory in deeds]
     rooms = [_place(room.name, (*room.low, *room.high), day) for room in day.home.rooms]
     memories = sorted((*seeing.captions, *objects, *deeds, *rooms), key=lambda one: (one.start_ns, one.id))
+    carried = [one for one in day.interactions if one.kind in ('pick', 'place')]
     handled = [
         Handling(str(pick.item), str(pick.receptacle), str(put.receptacle), pick, put)
-        for pick, put in zip(day.interactions[::2], day.interactions[1::2], strict=True)
+        for pick, put in zip(carried[::2], carried[1::2], strict=True)
     ]
     known_ids = frozenset(str(number) for number in np.flatnonzero(seeing.shown >= SHOWN_FRAMES).tolist())
     known_ids |= {one.thing for one in handled}
     truth = EpisodeTruth(simulator, handled, known_ids, _stays(day), _here(day, simulator))
-    return HomeEpisode(tuple(memories), truth, simulator, day.home.visits[0].start_ns + NEXT_DAY_NS)
+    begin_ns = day.home.visits[0].start_ns
+    days = (memories[-1].end_ns - begin_ns) // NEXT_DAY_NS + 1
+    return HomeEpisode(tuple(memories), truth, simulator, begin_ns + days * NEXT_DAY_NS, seeing.seen_ns)
 
 
 class _Seeing:
@@ -91,13 +112,15 @@ class _Seeing:
     :ivar captions: the memories made of what was seen
     """
 
-    def __init__(self, day: WorkDay, noise: Noise | None) -> None:
+    def __init__(self, day: WorkDay, noise: Noise | None, frames: int) -> None:
         self._day, self._home, self._noise = day, day.home, noise
         self._rng = random.Random(f'{day.home.seed} {noise.name if noise else ""}')
-        self._rule = RemembrRule()
+        self._rule, self._frames = RemembrRule(), frames
         self._labels = {item.number: item.label for item in day.home.items}
         self._intervals: dict[int, tuple[Interval, ...]] = {}
         self._sightings: dict[int, tuple[Sighting, ...]] = {}
+        # Where each thing is at last: what the robot holds, or what somebody took away, is where it was seen.
+        self._placements = {n: at for visit in self._home.visits for n, at in visit.placements.items()}
         self.shown: NDArray[np.int64] = np.zeros(len(day.home.items) + 1, np.int64)
         self.captions: list[Memory] = []
 
@@ -111,8 +134,8 @@ class _Seeing:
         """Take the frames of a drive; after it the robot stands until the next one begins."""
         visits = self._home.visits
         until_ns = visits[number + 1].start_ns if number + 1 < len(visits) else frames[-1].stamp_ns
-        for start in range(0, len(frames), FRAMES):
-            some = frames[start : start + FRAMES]
+        for start in range(0, len(frames), self._frames):
+            some = frames[start : start + self._frames]
             pixels = np.zeros(len(self.shown), np.int64)
             for frame in some:
                 of_frame = np.bincount(frame.instances.ravel(), minlength=len(self.shown))
@@ -128,6 +151,11 @@ class _Seeing:
             return self._rule.memories()
         seen = [number for number in self._sightings if self.shown[number] >= SHOWN_FRAMES]
         return [self._object(self._home.items[number - 1]) for number in seen]
+
+    @property
+    def seen_ns(self) -> dict[int, tuple[int, int]]:
+        """When each thing was seen first and last, if the objects are the simulator's."""
+        return {number: (some[0][0], some[-1][1]) for number, some in self._intervals.items()}
 
     def id_of(self, number: int) -> str:
         """Return the id of a thing in the memory; empty: only detections tell."""
@@ -147,8 +175,8 @@ class _Seeing:
                 self._sightings[one] = thinned((*self._sightings.get(one, ()), (frame.stamp_ns, at, eye)))
 
     def _object(self, item: Item) -> Memory:
-        intervals, placements = self._intervals[item.number], self._home.visits[-1].placements
-        at = centre_of(item, placements[item.number])
+        intervals, placement = self._intervals[item.number], self._placements[item.number]
+        at = centre_of(item, placement)
         pose = Pose(*at)
         facts = ObjectFacts(
             labels={item.label: 1.0},
@@ -172,7 +200,7 @@ class _Seeing:
             source=OBJECT,
             facts=facts.model_dump(mode='json'),
         )
-        carrier = placements[item.number].receptacle
+        carrier = placement.receptacle
         near = self._home.items[carrier - 1].label if carrier else ''
         return replace(memory, caption=sentence(KnownObject(memory, facts), near))
 
@@ -199,15 +227,16 @@ class _Seeing:
 
 def _deed(one: Interaction, day: WorkDay, seeing: _Seeing) -> Memory:
     """Return what a robot's own software tells of an interaction."""
-    item, receptacle = (day.home.items[number - 1] for number in (one.item, one.receptacle))
+    item = day.home.items[one.item - 1]
+    receptacle = day.home.items[one.receptacle - 1] if one.receptacle else None
     return deed(
         one.start_ns,
         one.end_ns,
         kind=one.kind,
         object=name_of(item),
         object_id=seeing.id_of(one.item),
-        receptacle=receptacle.label,
-        receptacle_id=seeing.id_of(one.receptacle),
+        receptacle=name_of(receptacle) if receptacle else '',
+        receptacle_id=seeing.id_of(one.receptacle) if receptacle else '',
         place=one.room,
         outcome='succeeded',
         pose=seeing.pose(one.pose),

@@ -84,7 +84,7 @@ class HomeMaking:
             alike = looks and rng.random() < ALIKE
             looks.append(rng.choice(looks) if alike else (rng.choice(labels), rng.choice(paints)))
         for label, colour in (*looks, ('person', 'blue'), ('cat', 'orange')):
-            self._bring(label, colour)
+            self.bring(label, colour)
 
     def home(self, seed: int, visits: Sequence[Visit]) -> Home:
         """Return the home as it was made, with these visits to it."""
@@ -104,7 +104,7 @@ class HomeMaking:
         for number in [*[*alone.values()][takes : takes + moves], *restless]:
             self.placed[number] = self.spot(self.items[number - 1]) or self.placed[number]
         looks = [(label, colour) for label in ON_FURNITURE for colour in PAINTS]
-        self._bring(*self.rng.choice([look for look in looks if look not in alone]))
+        self.bring(*self.rng.choice([look for look in looks if look not in alone]))
 
     def _furnish(self, label: str, slot: _Slot) -> None:
         maker, colour, surfaces = FURNITURE[label]
@@ -113,13 +113,17 @@ class HomeMaking:
         self.placed[number] = Placement((0.0, 0.0, 0.0))
         self.surfaces += [(number, solid) for solid in surfaces(*slot, colour)]
 
-    def _bring(self, label: str, colour: str) -> None:
+    def bring(self, label: str, colour: str) -> Item | None:
+        """Put a new thing anywhere; None: there is no room."""
         maker = {**ON_FURNITURE, **ON_FLOOR, **ALIVE}[label]
         solids = maker(0.0, -HALF_WALL_M, 'north', PAINTS[colour])
         item = Item(len(self.items) + 1, label, colour, 'alive' if label in ALIVE else 'small', solids)
-        if place := self.spot(item):
-            self.items.append(item)
-            self.placed[item.number] = place
+        place = self.spot(item)
+        if place is None:
+            return None
+        self.items.append(item)
+        self.placed[item.number] = place
+        return item
 
     def spot(self, item: Item, receptacle: int | None = None) -> Placement | None:
         """Return a free place for an item, away from where it is; None: there is none.

@@ -7,6 +7,7 @@ rendering gives picture and masks.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import cv2
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from remembr_ros.geometry import Point, Pose, Quaternion, Transform, compose, quaternion_from_yaw, rotate
 from remembr_ros.images import Bgr
 from remembr_ros.objects.camera import Depth, Pinhole
+from remembr_ros.simulation.building import Solid
 from remembr_ros.simulation.homes.home import SHOWN_PX, Home, Visit
 from remembr_ros.simulation.homes.rounds import drive
 from remembr_ros.simulation.renderer import FAR_M, LENS_BLUR_PX, NEAR_M, colours_of, metres_of, off_screen
@@ -75,7 +77,7 @@ def scene(home: Home, visit: Visit) -> Iterator[Callable[[int, Pose], HomeFrame]
     # Of each face: what it looks like, blue first, and whose it is; the first one is the sky.
     looks, owner, points, faces = [(236, 222, 205)], [0], [np.empty((0, 3))], []
     for number, solid in home.solids(visit):
-        own, polygons, shades = coloured_surface([solid])
+        own, polygons, shades = _surface(solid)
         at, before = 0, sum(map(len, points))
         while at < len(polygons):
             corners = polygons[at + 1 : at + 1 + polygons[at]]
@@ -97,6 +99,11 @@ def scene(home: Home, visit: Visit) -> Iterator[Callable[[int, Pose], HomeFrame]
         yield lambda stamp_ns, base: _shoot(plotter, stamp_ns, base, looks_of, owner_of)
     finally:
         plotter.close()
+
+
+@lru_cache(8192)  # most things stay where they are from scene to scene
+def _surface(solid: Solid) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.uint8]]:
+    return coloured_surface([solid])
 
 
 def _shoot(

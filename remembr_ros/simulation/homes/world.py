@@ -1,0 +1,353 @@
+"""A home with a robot in it that drives, picks, places and acts. What cannot be done is refused, and changes
+nothing."""
+
+import math
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.geometry import Point, Pose
+from remembr_ros.navigation.grid import Points
+from remembr_ros.simulation.homes.ground import ground
+from remembr_ros.simulation.homes.home import Home, Item, Placement, Visit, name_of
+from remembr_ros.simulation.homes.layout import HomeMaking
+from remembr_ros.simulation.homes.renderer import CAMERA, MOUNT, scene
+from remembr_ros.simulation.homes.rounds import arrival
+from remembr_ros.simulation.ways import Ways
+from remembr_ros.timestamps import NS
+
+REACH_M = 0.85  # at most so far from the furniture the robot stands when it reaches for a thing
+SLACK_M = 0.15  # by which it may stand off from where it was to stand
+SEEN_PART = 0.0015  # of the pixels has to show what it reaches for
+STEEPEST = 0.9  # tangent of the angle by which it looks down at that
+OPENS = ('fridge', 'drawer')
+MOVABLE = {'box': ('cup', 'bowl', 'book', 'apple', 'clock', 'candle'), 'bowl': ('apple', 'candle')}
+"""What can be carried with other things in it, and what fits in."""
+ACTIONS = {
+    'slice': ('apple',),
+    'light': ('candle',),
+    'water': ('plant',),
+    'fill': ('cup', 'bottle', 'vase'),
+    'switch on': ('toaster', 'laptop', 'lamp'),
+}
+"""What else the robot does to what."""
+_STEP_M = 0.05
+_SUNK = 0.7  # of its height a movable receptacle's ground is up, that what is in it can be seen
+
+
+class Impossible(InvalidRequest):
+    """What the robot was to do cannot be done there and then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interaction:
+    """The robot did something to a thing.
+
+    :param kind: pick, place, open, close, or one of ACTIONS
+    :param item: number of the thing
+    :param receptacle: number of what it was taken from, or put on or into, or stands on; 0: there is none
+    :param start_ns: nanoseconds since the Unix epoch
+    :param pose: of the robot meanwhile
+    :param travelled: way to there, from where the robot stood before [m]
+    """
+
+    kind: str
+    item: int
+    receptacle: int
+    room: str
+    start_ns: int
+    end_ns: int
+    pose: Pose
+    travelled: float
+
+
+class HomeWorld:
+    """A home while a robot is at work in it.
+
+    :param making: the things, and where they are; changed by what the robot does
+    :param start: the first drive
+    :param closed: the room that the robot does not enter; empty: there is none
+    :ivar drives: in the order of time; between two of them the robot stands
+    :ivar done: what it did to things
+    :ivar held: number of what it holds; 0: nothing
+    :ivar opened: numbers of the furniture that is open
+    """
+
+    def __init__(self, making: HomeMaking, seed: int, start: Visit, closed: str = '') -> None:
+        self.making, self._seed, self._closed = making, seed, closed
+        self.drives = [start]
+        self.done: list[Interaction] = []
+        self.held = 0
+        self.opened: set[int] = set()
+        self._inside: dict[int, Placement] = {}  # what is in the held thing, as offsets from it
+        self.ways = Ways(ground(self.home(), start, closed))
+
+    def home(self) -> Home:
+        """Return the home with all drives so far."""
+        return self.making.home(self._seed, self.drives)
+
+    @property
+    def now_ns(self) -> int:
+        """When all is done that was done so far [ns since the Unix epoch]."""
+        end_ns = arrival(self.drives[-1])[0]
+        return max(end_ns, self.done[-1].end_ns) if self.done else end_ns
+
+    @property
+    def pose(self) -> Pose:
+        """Where the robot is."""
+        return arrival(self.drives[-1])[1]
+
+    @property
+    def room(self) -> str:
+        """The name of the room that the robot is in; empty: it is in none."""
+        return self.room_of(self.pose.x, self.pose.y)
+
+    def room_of(self, x: float, y: float) -> str:
+        return next((room.name for room in self.making.rooms if room.holds(x, y)), '')
+
+    def item(self, number: int) -> Item:
+        """Return the thing of a number.
+
+        :raises Impossible: there is none
+        """
+        if not 0 < number <= len(self.making.items):
+            raise Impossible(f'there is no thing {number} in this home')
+        return self.making.items[number - 1]
+
+    def base(self, number: int) -> int:
+        """Return the number of the furniture that a thing is on or in, at whatever remove; of furniture and
+        what is on the floor its own."""
+        while above := self.making.placed[number].receptacle:
+            number = above
+        return number
+
+    def holds(self, number: int) -> list[int]:
+        """Return the numbers of the things that are on or in a thing."""
+        return [other for other, at in self.making.placed.items() if at.receptacle == number]
+
+    def stand(self, number: int) -> tuple[float, float] | None:
+        """Return where the robot stands to reach for a thing; None: nowhere can it."""
+        x, y, z = self._middle(number)
+        room = next((room for room in self.making.rooms if room.holds(x, y)), None)
+        if room is None or room.name == self._closed:
+            return None
+        item = self.item(number)
+        places = self.ways.places[self.ways.is_free]
+        inside = [room.holds(*place) for place in places.tolist()]
+        far = max(0.7, (MOUNT[2] - z) / STEEPEST + MOUNT[0]) if item.kind == 'small' else 0.0
+        away = np.hypot(*(places - (x, y)).T)
+        places = places[inside & (self._reach(number, places) <= REACH_M) & (away >= far)]
+        places = places[np.isfinite(self.ways.metres(self.drives[0].corners[0], places))]
+        places = places[np.argsort(np.hypot(*(places - (x, y)).T))]
+        if item.kind != 'small':
+            return (*places[0].tolist(),) if len(places) else None
+        with scene(self.home(), Visit(0, dict(self.making.placed), ())) as shoot:
+            for px, py in places[::8][:5].tolist():
+                frame = shoot(0, Pose(px, py, 0.0, math.atan2(y - py, x - px)))
+                if (frame.instances == number).sum() >= SEEN_PART * CAMERA.width * CAMERA.height:
+                    return px, py
+        return None
+
+    def is_near(self, number: int) -> bool:
+        """Tell whether the robot is near enough to reach for a thing."""
+        x, y, _ = self._middle(number)
+        reach = self._reach(number, np.array([(self.pose.x, self.pose.y)]))[0]
+        return self.room_of(x, y) == self.room and bool(reach <= REACH_M + SLACK_M)
+
+    def go(
+        self,
+        goal: Sequence[float],
+        towards: Sequence[float] | None = None,
+        *,
+        turns: int = 0,
+        pause_ns: int = 0,
+    ) -> None:
+        """Drive somewhere after a pause, turn round there so often, and then towards something.
+
+        :param goal: x and y [m]; so is towards
+        :raises Impossible: no way leads there
+        """
+        pose = self.pose
+        corners = [(x, y, 0) for x, y in self.ways.way((pose.x, pose.y), goal)]
+        if not corners:
+            raise Impossible(f'no way leads to {goal[0]:.2f}, {goal[1]:.2f}')
+        corners[-1] = (*corners[-1][:2], turns)
+        far = math.dist(corners[-1][:2], towards[:2]) if towards is not None else 0.0
+        if towards is not None and far > 0.0:  # a step ahead, which turns it
+            x, y, _ = corners[-1]
+            step = [_STEP_M * (b - a) / far for a, b in zip((x, y), towards[:2], strict=True)]
+            corners.append((x + step[0], y + step[1], 0))
+        start_ns = self.now_ns + pause_ns
+        self.drives.append(Visit(start_ns, dict(self.making.placed), tuple(corners), pose.yaw))
+
+    def patrol(self, corners: Sequence[tuple[float, float, int]]) -> None:
+        """Drive to the first of some corners and by all of them, turning round so often at each."""
+        pose, first = self.pose, corners[0]
+        way = [(x, y, 0) for x, y in self.ways.way((pose.x, pose.y), first)[:-1]]
+        self.drives.append(Visit(self.now_ns, dict(self.making.placed), (*way, *corners), pose.yaw))
+
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Undo all that was done within when some of it was impossible."""
+        drives, done, placed, opened = (
+            len(self.drives),
+            len(self.done),
+            self.making.placed.copy(),
+            self.opened,
+        )
+        try:
+            yield
+        except Impossible:
+            del self.drives[drives:], self.done[done:]
+            self.making.placed, self.opened, self.held, self._inside = placed, opened, 0, {}
+            raise
+
+    def go_to(self, number: int, *, pause_ns: int = 0) -> None:
+        """Drive to where a thing can be reached.
+
+        :raises Impossible: it is nowhere, or nowhere can it be reached
+        """
+        self._placed(number)
+        stand = self.stand(number)
+        if stand is None:
+            raise Impossible(f'nowhere can the robot reach for the {name_of(self.item(number))}')
+        self.go(stand, self._middle(number), pause_ns=pause_ns)
+
+    def pick(self, number: int, seconds: float = 10.0) -> None:
+        """Take a thing; what is in it comes along.
+
+        :raises Impossible: the hand is full, the thing is not near, or cannot be taken
+        """
+        item = self._at_hand(number)
+        before = self.making.placed[number]
+        if self.held:
+            raise Impossible(f'the robot holds the {name_of(self.item(self.held))}; put it down first')
+        if item.kind != 'small':
+            raise Impossible(f'the {name_of(item)} cannot be carried')
+        self._did('pick', number, before.receptacle, seconds)
+        inside = self.holds(number)
+        self._inside = {one: _moved(self.making.placed[one], before.origin, -1.0) for one in inside}
+        for one in (number, *inside):
+            del self.making.placed[one]
+        self.held = number
+
+    def place(self, receptacle: int, spot: Placement | None = None, seconds: float = 10.0) -> None:
+        """Put what is held on or into something.
+
+        :param spot: where; None: anywhere on it that is free
+        :raises Impossible: nothing is held, the receptacle is not near, or there is no room
+        """
+        if not self.held:
+            raise Impossible('the robot holds nothing')
+        item, target = self.item(self.held), self._at_hand(receptacle)
+        spot = spot or self.spot(self.held, receptacle)
+        if spot is None:
+            raise Impossible(f'there is no room for the {name_of(item)} on the {name_of(target)}')
+        self.making.placed[self.held] = spot
+        for one, offset in self._inside.items():
+            self.making.placed[one] = _moved(offset, spot.origin, 1.0)
+        self._did('place', self.held, receptacle, seconds)
+        self.held, self._inside = 0, {}
+
+    def carry(self, number: int, receptacle: int, seconds: Callable[[], float], pause_ns: int = 0) -> None:
+        """Fetch a thing and put it on or into another.
+
+        :param seconds: returns how long a grasp takes [s]
+        :raises Impossible: that cannot be done; nothing is
+        """
+        placed = self.making.placed
+        stand, before, spot = self.stand(number), placed[number], self.spot(number, receptacle)
+        if stand is None or spot is None:
+            raise Impossible(f'the robot cannot fetch the {name_of(self.item(number))}, or nothing is free')
+        placed[number] = spot
+        there = self.stand(number)
+        placed[number] = before
+        if there is None:
+            raise Impossible(f'nowhere can the robot put the {name_of(self.item(number))} down')
+        self.go(stand, before.origin, pause_ns=pause_ns)
+        self.pick(number, seconds())
+        self.go(there, spot.origin)
+        self.place(receptacle, spot, seconds())
+
+    def spot(self, number: int, receptacle: int) -> Placement | None:
+        """Return a free place for a thing on or in another; None: there is none."""
+        item, target = self.item(number), self.item(receptacle)
+        if target.kind == 'furniture':
+            there = any(surface == receptacle for surface, _ in self.making.surfaces)
+            return self.making.spot(item, receptacle) if there else None
+        if item.label not in MOVABLE.get(target.label, ()) or self.holds(receptacle) or self._inside:
+            return None
+        x, y, z = self.making.placed[receptacle].origin
+        return Placement((x, y, z + _SUNK * target.size[2]), receptacle)
+
+    def act(self, kind: str, number: int, seconds: float = 10.0) -> None:
+        """Open or close furniture, or do one of ACTIONS to a thing.
+
+        :raises Impossible: that cannot be done to it, or it is open or closed already, or not near
+        """
+        item = self._at_hand(number)
+        if item.label not in (OPENS if kind in ('open', 'close') else ACTIONS.get(kind, ())):
+            raise Impossible(f'nobody can {kind} the {name_of(item)}')
+        if kind in ('open', 'close') and (number in self.opened) == (kind == 'open'):
+            raise Impossible(f'the {name_of(item)} is {"open" if kind == "open" else "closed"} already')
+        self._did(kind, number, self.making.placed[number].receptacle, seconds)
+        if kind in ('open', 'close'):
+            self.opened = self.opened ^ {number}
+
+    def _did(self, kind: str, number: int, receptacle: int, seconds: float) -> None:
+        drive, start_ns, pose = self.drives[-1], self.now_ns, self.pose
+        travelled = 0.0
+        if not self.done or self.done[-1].end_ns <= drive.start_ns:
+            travelled = sum(math.dist(a[:2], b[:2]) for a, b in pairwise(drive.corners))
+        room = self.room_of(*self._middle(receptacle or number)[:2])
+        end_ns = start_ns + round(seconds * NS)
+        self.done.append(Interaction(kind, number, receptacle, room, start_ns, end_ns, pose, travelled))
+
+    def _placed(self, number: int) -> None:
+        item = self.item(number)
+        if number not in self.making.placed:
+            raise Impossible(f'the {name_of(item)} is not there')
+
+    def _at_hand(self, number: int) -> Item:
+        self._placed(number)
+        item = self.item(number)
+        if not self.is_near(number):
+            raise Impossible(f'the {name_of(item)} is not within reach; go there first')
+        return item
+
+    def _middle(self, number: int) -> Point:
+        item, (x, y, z) = self.item(number), self.making.placed[number].origin
+        if item.kind != 'furniture':
+            return x, y, z
+        low, high = self._box(number)
+        return (*((low + high) / 2).tolist(), 0.0)
+
+    def _box(self, number: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        origin = self.making.placed[number].origin[:2]
+        solids = self.item(number).solids
+        low = np.min([solid.low[:2] for solid in solids], axis=0) + origin
+        return low, np.max([solid.high[:2] for solid in solids], axis=0) + origin
+
+    def _reach(self, number: int, places: Points) -> NDArray[np.float64]:
+        """Return how far places are from the furniture that a thing is on [m]."""
+        low, high = self._box(self.base(number))
+        return np.asarray(np.hypot(*np.maximum(np.maximum(low - places, places - high), 0.0).T))
+
+
+def _moved(placement: Placement, by: Point, sign: float) -> Placement:
+    x, y, z = (a + sign * b for a, b in zip(placement.origin, by, strict=True))
+    return Placement((x, y, z), placement.receptacle)
+
+
+def world_of(seed: int, placements: dict[int, Placement], start: Visit) -> HomeWorld:
+    """Return the world of a home, its things placed so."""
+    making = HomeMaking(random.Random(seed))
+    making.placed.clear()
+    making.placed.update(placements)
+    return HomeWorld(making, seed, start)
