@@ -23,18 +23,18 @@ _WHAT = re.compile(
 
 
 def answer_state(
-    text: str, names: DeedNames, done: Sequence[Occurrence], told: Callable[[Iterable[Occurrence]], str]
+    text: str, names: DeedNames, done: Callable[[], Sequence[Occurrence]], told: Callable[[Iterable[Occurrence]], str]
 ) -> Claim | None:
     """Return whether something is open or closed, or what is; None: that is not asked for, or no deed tells.
 
-    :param done: those that count, in the order of time
+    :param done: returns those that count, in the order of time
     :param told: says some of them
     """
     found = _WHETHER.match(text) or _WHAT.match(text)
     if found is None:
         return None
     is_open = found['state'].lower() == 'open'
-    last = _last(done)
+    last = _last(done())
     if found.re is _WHAT:
         some = [one for one in last if is_same_kind(one.facts.kind, 'open') is is_open]
         text = told(some) if some else f'Nothing that I remember, of {len(last)} that I opened or closed'
