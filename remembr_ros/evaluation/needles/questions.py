@@ -43,13 +43,13 @@ class NeedleTruth:
     """What is true of a trajectory.
 
     :ivar titles: what each thing is called that can be told from all others, by number
+    :param seen_ns: when what is called so was first seen well enough to be named [ns]
+    :param guests: numbers of the things that were there for a while only
     :ivar interactions: in the order of time
     :ivar rooms: in which room each piece of furniture stands
     """
 
-    def __init__(
-        self, day: WorkDay, seen_ns: Mapping[int, tuple[int, int]], guests: Sequence[int] = ()
-    ) -> None:
+    def __init__(self, day: WorkDay, seen_ns: Mapping[str, int], guests: Sequence[int] = ()) -> None:
         self.items, self.interactions = day.home.items, day.interactions
         self.guests, self.seen_ns = guests, seen_ns
         placed = day.home.visits[0].placements
@@ -100,6 +100,12 @@ class NeedleTruth:
                 found[one.item].append((held.pop(one.item), one))
         return found
 
+    def under(self, needle: Needle) -> frozenset[int]:
+        """Return what the things were on or in, of which a question is: who tells that is not wrong."""
+        return frozenset(
+            one.receptacle for one in self.interactions if one.start_ns in needle.clues_ns and one.receptacle
+        )
+
     def on(self, number: int) -> str:
         """Return where a thing is that is on or in another one, in words."""
         return f'{"in" if self.item(number).label in HOLDS else "on"} the {self.titles[number]}'
@@ -122,9 +128,9 @@ def _either(number: int, *wordings: str) -> str:
 
 def _presence(truth: NeedleTruth) -> Iterator[Needle]:
     there = {
-        truth.titles[number]: truth.seen_ns[number][0]
+        name: truth.seen_ns[name]
         for number in truth.guests
-        if number in truth.titles and number in truth.seen_ns
+        if (name := truth.titles.get(number, '')) in truth.seen_ns
     }
     names = {name_of(item) for item in truth.items}
     looks = [

@@ -14,6 +14,7 @@ from remembr_ros.evaluation.needles.trial import NeedleTrial
 from remembr_ros.evaluation.records.config import RunConfig
 from remembr_ros.memory.model.recall import ANYTHING
 from remembr_ros.memory.model.record import AGENT, CAPTIONER, OBJECT, Memory
+from remembr_ros.simulation.homes.home import name_of
 from remembr_ros.simulation.homes.trajectory import LEAST_STEPS, STEP_S, Trajectory, generate_trajectory
 from remembr_ros.timestamps import NS
 
@@ -36,8 +37,13 @@ def load_trajectory(
     short = _lived(seed, LEAST_STEPS)[1].memories
     per_step = tokens_of(short) / sum(one.source == CAPTIONER for one in short)
     trajectory, episode = _lived(seed, max(round(tokens / per_step), LEAST_STEPS))
-    truth = NeedleTruth(trajectory.day, episode.seen_ns, trajectory.guests)
-    starts_ns = [one.start_ns for one in episode.memories if one.source == CAPTIONER]
+    captions = [one for one in episode.memories if one.source == CAPTIONER]
+    guests = [name_of(trajectory.day.home.items[number - 1]) for number in trajectory.guests]
+    seen_ns = {
+        guest: one.start_ns for guest in guests for one in reversed(captions) if f'a {guest}' in one.caption
+    }
+    truth = NeedleTruth(trajectory.day, seen_ns, trajectory.guests)
+    starts_ns = [one.start_ns for one in captions]
     needles = truth.needles(
         random.Random(name), config.fillings, lambda ns: bisect_left(starts_ns, ns) / len(starts_ns)
     )

@@ -78,7 +78,8 @@ class NeedleTrial:
         right = [self.truth.item(number) for number in needle.right]
         if lost := [self.truth.titles[item.number] for item in right if not self._names(item, said)]:
             return f'does not name the {", ".join(lost)}'
-        looks = {name_of(item) for item in right} | {self.truth.rooms.get(item.number, '') for item in right}
+        looks = {name_of(self.truth.item(number)) for number in needle.right | self.truth.under(needle)}
+        looks |= {self.truth.rooms.get(item.number, '') for item in right}
         furniture = right[0].kind == 'furniture'
         others = [item for item in self.truth.items if (item.kind == 'furniture') == furniture]
         false = {name_of(item) for item in others if furniture or self._names(item, said)}

@@ -23,7 +23,10 @@ _WHAT = re.compile(
 
 
 def answer_state(
-    text: str, names: DeedNames, done: Callable[[], Sequence[Occurrence]], told: Callable[[Iterable[Occurrence]], str]
+    text: str,
+    names: DeedNames,
+    done: Callable[[], Sequence[Occurrence]],
+    told: Callable[[Iterable[Occurrence]], str],
 ) -> Claim | None:
     """Return whether something is open or closed, or what is; None: that is not asked for, or no deed tells.
 

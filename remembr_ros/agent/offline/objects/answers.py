@@ -178,6 +178,8 @@ def _where(about: _About, found: Sequence[FoundObject]) -> Claim | None:
     bearing = '' if one.known.facts.measured else ' in this direction, how far away is not known'
     put = [] if about.in_time else put_last(about.recall, about.scope)
     own = put_where(one.known, put, about.known) if put else None
+    if own is not None and one.known.memory.end_ns <= own.end_ns:  # nobody has seen it since
+        return Claim(Kind.POSITION, _own(own), hits_of([own]), confidence=ONE)
     told = f'{_own(own)}. ' if own is not None else ''
     text = f'{told}{_capital(_the(one))} was {"" if about.in_time else "last "}seen{lies}{others}{bearing}'
     return Claim(Kind.POSITION, text, hits, choice=choice, confidence=_sure([one]))

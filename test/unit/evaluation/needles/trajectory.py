@@ -89,7 +89,7 @@ def live(seed: int = 5, steps: int = 330, *, every: int = 12, handled: int = 100
     seen_ns = {}
     for item in home.items:
         at, pose = centre_of(item, placed[item.number]), None
-        seen_ns[item.number] = (START_NS + rng.randrange(steps) * STEP_NS, last_ns)
+        seen_ns[name_of(item)] = START_NS + rng.randrange(steps) * STEP_NS
         pose = Pose(*at)
         facts = ObjectFacts(
             labels={item.label: 1.0},
