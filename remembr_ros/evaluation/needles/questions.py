@@ -12,8 +12,9 @@ from functools import cached_property
 from itertools import pairwise
 
 from remembr_ros.simulation.homes.catalogue import ON_FLOOR, ON_FURNITURE, PAINTS
-from remembr_ros.simulation.homes.day import Interaction, WorkDay
+from remembr_ros.simulation.homes.day import WorkDay
 from remembr_ros.simulation.homes.home import Item, centre_of, name_of
+from remembr_ros.simulation.homes.world import Interaction
 
 MOST = 4  # things that an answer has to name: nobody wants to hear of more
 HOLDS = ('fridge', 'drawer', 'box', 'bowl')  # into which things are put; onto all others

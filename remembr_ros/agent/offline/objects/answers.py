@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim, choose
 from remembr_ros.agent.model.memory_prompt import ago
-from remembr_ros.agent.offline.objects.own_deeds import put_last, put_where
+from remembr_ros.agent.offline.objects.own_deeds import is_there, put_last
 from remembr_ros.agent.offline.objects.request import Asked, ObjectRequest, parse_object_request
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.deeds.occurrences import hits_of
@@ -42,7 +43,7 @@ _SHADES = {
 _SAID = {'appeared': 'seen for the first time', 'moved': 'moved', 'missing': 'gone', 'returned': 'back'}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _About:
     """What an answer is about.
 
@@ -57,15 +58,22 @@ class _About:
     recall: Recall
     scope: Scope
 
+    @cached_property
+    def put(self) -> dict[str, Occurrence]:
+        """What the robot has put somewhere."""
+        return put_last(self.recall, self.scope)
+
     @property
     def in_time(self) -> bool:
         """Whether a time is asked about."""
         return self.scope.after_ns is not None or self.scope.before_ns is not None
 
-    @property
-    def known(self) -> dict[str, KnownObject]:
-        """All of the asked robots and map, by id."""
-        return {one.known.id: one.known for one in self.find().objects}
+    def own_deed(self, known: KnownObject) -> Occurrence | None:
+        """Return the deed by which the robot put a thing where it is; None: somebody else did."""
+        own = None if self.in_time else self.put.get(known.id)
+        carriers = self.find(own.facts.receptacle_id).objects if own and own.facts.receptacle_id else ()
+        carrier = next((one.known for one in carriers), None)
+        return own if own and is_there(known, own, carrier) else None
 
     def find(self, called: str = '', **conditions: object) -> FoundObjects:
         """Return the objects of the asked robots and map."""
@@ -134,13 +142,9 @@ def _related(about: _About) -> Claim | None:
 def _put_there(about: _About, found: FoundObjects) -> list[Occurrence]:
     """Return the deeds by which the robot put what is there, of things that are not seen there."""
     anchors, seen = {one.id for one in found.anchors}, {one.known.id for one in found.objects}
-    put, known = put_last(about.recall, about.scope), about.known
-    there = [one for one in put if one.facts.receptacle_id in anchors and one.facts.object_id not in seen]
-    return [
-        one
-        for one in there
-        if (thing := known.get(one.facts.object_id)) is None or put_where(thing, put, known) is one
-    ]
+    own = [(name, one) for name, one in about.put.items() if one.facts.receptacle_id in anchors]
+    there = [(about.find(name).objects, one) for name, one in own if name not in seen]
+    return [one for known, one in there if not known or about.own_deed(known[0].known) is one]
 
 
 def _own(one: Occurrence) -> str:
@@ -176,8 +180,7 @@ def _where(about: _About, found: Sequence[FoundObject]) -> Claim | None:
     lies = '' if about.in_time or one.known.missing_ns else _lies(one, ' ')
     others = f', one of {len(hits)}' if len(hits) > 1 else ''
     bearing = '' if one.known.facts.measured else ' in this direction, how far away is not known'
-    put = [] if about.in_time else put_last(about.recall, about.scope)
-    own = put_where(one.known, put, about.known) if put else None
+    own = about.own_deed(one.known)
     if own is not None and one.known.memory.end_ns <= own.end_ns:  # nobody has seen it since
         return Claim(Kind.POSITION, _own(own), hits_of([own]), confidence=ONE)
     told = f'{_own(own)}. ' if own is not None else ''
@@ -255,6 +258,16 @@ def _colour(about: _About, found: Sequence[FoundObject]) -> Claim:
     return Claim(Kind.TEXT, text, _hits(found), confidence=_sure(found))
 
 
+def _seen(about: _About, found: Sequence[FoundObject]) -> Claim | None:
+    hits = (
+        [hit for one in found for hit in _seen_in(one.known, about.scope)] if about.in_time else _hits(found)
+    )
+    if not hits or not is_meant(found[0].known, about.objects.thing):
+        return None
+    text = f'Yes: {_the(found[0])} was seen{_since(found[0], about)}.'
+    return Claim(Kind.BINARY, text, hits, binary=True, confidence=_sure(found))
+
+
 def _still(about: _About, found: Sequence[FoundObject]) -> Claim:
     gone = [one for one in found if one.known.missing_ns is not None]
     asked_gone = about.objects.changes == ('missing',)
@@ -318,6 +331,7 @@ _ANSWERS: dict[Asked, Callable[[_About, Sequence[FoundObject]], Claim | None]] =
     Asked.WHEN: _when,
     Asked.HOW_MANY: _how_many,
     Asked.COLOUR: _colour,
+    Asked.SEEN: _seen,
     Asked.STILL: _still,
     Asked.MOVED: _moved,
     Asked.HISTORY: _history,
