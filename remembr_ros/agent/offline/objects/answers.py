@@ -258,16 +258,6 @@ def _colour(about: _About, found: Sequence[FoundObject]) -> Claim:
     return Claim(Kind.TEXT, text, _hits(found), confidence=_sure(found))
 
 
-def _seen(about: _About, found: Sequence[FoundObject]) -> Claim | None:
-    hits = (
-        [hit for one in found for hit in _seen_in(one.known, about.scope)] if about.in_time else _hits(found)
-    )
-    if not hits or not is_meant(found[0].known, about.objects.thing):
-        return None
-    text = f'Yes: {_the(found[0])} was seen{_since(found[0], about)}.'
-    return Claim(Kind.BINARY, text, hits, binary=True, confidence=_sure(found))
-
-
 def _still(about: _About, found: Sequence[FoundObject]) -> Claim:
     gone = [one for one in found if one.known.missing_ns is not None]
     asked_gone = about.objects.changes == ('missing',)
@@ -331,7 +321,6 @@ _ANSWERS: dict[Asked, Callable[[_About, Sequence[FoundObject]], Claim | None]] =
     Asked.WHEN: _when,
     Asked.HOW_MANY: _how_many,
     Asked.COLOUR: _colour,
-    Asked.SEEN: _seen,
     Asked.STILL: _still,
     Asked.MOVED: _moved,
     Asked.HISTORY: _history,

@@ -20,7 +20,6 @@ class Asked(Enum):
     COLOUR = 'colour'
     RELATED = 'related'
     IS = 'is'
-    SEEN = 'seen'
     STILL = 'still'
     MOVED = 'moved'
     CHANGES = 'changes'
@@ -141,12 +140,7 @@ _SHORT = _compiled(r"^(what|where|which)'s\b")
 
 
 _MOVES = re.compile('mov|displ|reloc|chang', re.IGNORECASE)
-_SEEN = _compiled(r"""
-    ^(?:did|have)\s+you\s+(?:ever\s+)?(?:see|seen|notice|noticed|spot|spotted)\s+(?P<thing>an?\s+.+?)
-    (?:\s+(?:anywhere|around|before|yet))?$
-    """)
 _OF_ONE = (
-    (Asked.SEEN, _SEEN),
     (Asked.BEFORE, _BEFORE),
     (Asked.HISTORY, _HISTORY),
     (Asked.COLOUR, _COLOUR),
