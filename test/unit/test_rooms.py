@@ -77,6 +77,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'tasks': {'records'},
         'findingdory': {'datasets', 'records', 'objects', 'tasks'},
         'needles': {'datasets', 'records', 'findingdory'},
+        'talk': {'baselines', 'findingdory', 'tasks'},
         '': {'datasets', 'metrics', 'records', 'report', 'run'},
     },
     'captioning': {

@@ -30,7 +30,7 @@ from remembr_ros.memory.objects.known import (
 from remembr_ros.memory.objects.wording import plural, sentence
 from remembr_ros.memory.places.place import place
 from remembr_ros.simulation.homes.day import WorkDay, generate_day
-from remembr_ros.simulation.homes.home import Item, centre_of, misplaced, name_of
+from remembr_ros.simulation.homes.home import Item, Placement, centre_of, misplaced, name_of
 from remembr_ros.simulation.homes.renderer import RATE_HZ, HomeFrame, camera_pose, frames_of
 from remembr_ros.simulation.homes.rounds import arrival, drive
 from remembr_ros.simulation.homes.simulator import HomeSimulator, room_of
@@ -48,6 +48,7 @@ class HomeEpisode:
     """What is left of a day.
 
     :param memories: captions, objects, deeds and places, in the order of time
+    :param placements: where each thing is at last, by its number
     :param now_ns: when tasks are given, on the next day [ns since the Unix epoch]
     :param seen_ns: of each thing that was seen, by its number, the first and the last time [ns]
     """
@@ -55,6 +56,7 @@ class HomeEpisode:
     memories: tuple[Memory, ...]
     truth: EpisodeTruth
     simulator: HomeSimulator
+    placements: Mapping[int, Placement]
     now_ns: int
     seen_ns: Mapping[int, tuple[int, int]]
 
@@ -82,7 +84,7 @@ def relive(
     :param rate_hz: of the camera
     :param frames: of a caption
     """
-    simulator, seeing = HomeSimulator(day), _Seeing(day, noise, frames)
+    simulator, seeing = HomeSimulator(day.home), _Seeing(day, noise, frames)
     for number, visit in enumerate(day.home.visits):
         seeing.see(number, list(frames_of(day.home, visit, rate_hz)))
     objects = seeing.objects()
@@ -102,7 +104,8 @@ def relive(
     truth = EpisodeTruth(simulator, handled, known_ids, _stays(day), _here(day, simulator))
     begin_ns = day.home.visits[0].start_ns
     days = (memories[-1].end_ns - begin_ns) // NEXT_DAY_NS + 1
-    return HomeEpisode(tuple(memories), truth, simulator, begin_ns + days * NEXT_DAY_NS, seeing.seen_ns)
+    placements, now_ns = day.home.visits[-1].placements, begin_ns + days * NEXT_DAY_NS
+    return HomeEpisode(tuple(memories), truth, simulator, placements, now_ns, seeing.seen_ns)
 
 
 class _Seeing:

@@ -138,7 +138,7 @@ class SimulatedTrial:
         found = []
         for memory in self.memories:
             with suppress(GoalRejected, NoPlace):
-                found.append((memory, self._goals(_answer('', [memory]))[0]))
+                found.append((memory, self._goals(answer_at('', [memory]))[0]))
         ways = self.simulator.metres(
             (self.start.x, self.start.y), np.array([(pose.x, pose.y) for _, pose in found]).reshape(-1, 2)
         )
@@ -156,10 +156,10 @@ class _Chosen:
         run.check()
         if not self.memories:
             return Answer(Kind.NOT_SEEN, 'There is no such memory.', self.name)
-        return _answer(self.name, self.memories)
+        return answer_at(self.name, self.memories)
 
 
-def _answer(planner: str, memories: Sequence[Memory]) -> Answer:
+def answer_at(planner: str, memories: Sequence[Memory]) -> Answer:
     """Return an answer that wants the robot at the places of memories, in their order."""
     first = memories[0]
     answer = Answer(

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from remembr_ros.geometry import Pose
 from remembr_ros.navigation.grid import Grid, Points
 from remembr_ros.simulation.homes.catalogue import FUNCTIONS, SHAPES
-from remembr_ros.simulation.homes.day import WorkDay
 from remembr_ros.simulation.homes.ground import ground
 from remembr_ros.simulation.homes.home import Home, centre_of, name_of
 from remembr_ros.simulation.homes.renderer import CAMERA, HomeFrame, scene
@@ -25,14 +24,16 @@ LATTICE = 3  # every so many cells of the map is looked at
 
 
 class HomeSimulator:
-    """The home as a day left it; see :class:`remembr_ros.simulation.simulator.Simulator`.
+    """The home as its last visit left it; see :class:`remembr_ros.simulation.simulator.Simulator`.
 
     Pictures are rendered in a thread of its own: a renderer belongs to the thread that made it.
+
+    :param ways: in this home; None: they are found
     """
 
-    def __init__(self, day: WorkDay) -> None:
-        self._home, self._last = day.home, day.home.visits[-1]
-        self._ways = Ways(ground(day.home, self._last))
+    def __init__(self, home: Home, ways: Ways | None = None) -> None:
+        self._home, self._last = home, home.visits[-1]
+        self._ways = ways or Ways(ground(home, self._last))
         self._open = ExitStack()
         self._thread = ThreadPoolExecutor(1, 'renderer')
         self._shoot: Callable[[int, Pose], HomeFrame] | None = None
@@ -55,8 +56,11 @@ class HomeSimulator:
         return room_of(self._home, pose.x, pose.y)
 
     def part_seen(self, pose: Pose, thing: str) -> float:
-        seen = self._thread.submit(self._seen, pose).result()
-        return float(seen[int(thing)]) / (CAMERA.width * CAMERA.height)
+        return float(self.parts_seen(pose)[int(thing)])
+
+    def parts_seen(self, pose: Pose) -> NDArray[np.float64]:
+        """Return which part of the pixels shows each thing, by its number."""
+        return self._thread.submit(self._seen, pose).result() / (CAMERA.width * CAMERA.height)
 
     def places(self) -> Points:
         rows, columns = self.grid.cells.shape

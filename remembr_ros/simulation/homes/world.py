@@ -3,7 +3,7 @@ nothing."""
 
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -67,6 +67,24 @@ class Interaction:
     travelled: float
 
 
+@dataclass(frozen=True, slots=True)
+class Act:
+    """Something that the robot did, as it can be done again.
+
+    :param do: go, pick, place, open, close, or one of ACTIONS
+    :param thing: its number; of place, that of what something was put on or into; of go 0
+    :param at: of go where to, x and y; of place where it was put, x, y and z [m]
+    :param towards: what it turned to after a drive
+    :param turns: how often it turned round then
+    """
+
+    do: str
+    thing: int = 0
+    at: tuple[float, ...] = ()
+    towards: tuple[float, ...] = ()
+    turns: int = 0
+
+
 class HomeWorld:
     """A home while a robot is at work in it.
 
@@ -75,6 +93,7 @@ class HomeWorld:
     :param closed: the room that the robot does not enter; empty: there is none
     :ivar drives: in the order of time; between two of them the robot stands
     :ivar done: what it did to things
+    :ivar deeds: all that it did, for :meth:`redo`
     :ivar held: number of what it holds; 0: nothing
     :ivar opened: numbers of the furniture that is open
     """
@@ -83,6 +102,7 @@ class HomeWorld:
         self.making, self._seed, self._closed = making, seed, closed
         self.drives = [start]
         self.done: list[Interaction] = []
+        self.deeds: list[Act] = []
         self.held = 0
         self.opened: set[int] = set()
         self._inside: dict[int, Placement] = {}  # what is in the held thing, as offsets from it
@@ -120,6 +140,14 @@ class HomeWorld:
             raise Impossible(f'there is no thing {number} in this home')
         return self.making.items[number - 1]
 
+    def called(self, number: int) -> str:
+        """Return what a thing is called: with its room, and with what it is on."""
+        at, name = self.making.placed.get(number), name_of(self.item(number))
+        if at is None or self.item(number).kind == 'alive':
+            return name
+        on = f' on the {name_of(self.item(at.receptacle))}' if at.receptacle else ''
+        return f'{name}{on} in the {self.room_of(*self.middle(number)[:2])}'
+
     def base(self, number: int) -> int:
         """Return the number of the furniture that a thing is on or in, at whatever remove; of furniture and
         what is on the floor its own."""
@@ -133,7 +161,7 @@ class HomeWorld:
 
     def stand(self, number: int) -> tuple[float, float] | None:
         """Return where the robot stands to reach for a thing; None: nowhere can it."""
-        x, y, z = self._middle(number)
+        x, y, z = self.middle(number)
         room = next((room for room in self.making.rooms if room.holds(x, y)), None)
         if room is None or room.name == self._closed:
             return None
@@ -156,7 +184,7 @@ class HomeWorld:
 
     def is_near(self, number: int) -> bool:
         """Tell whether the robot is near enough to reach for a thing."""
-        x, y, _ = self._middle(number)
+        x, y, _ = self.middle(number)
         reach = self._reach(number, np.array([(self.pose.x, self.pose.y)]))[0]
         return self.room_of(x, y) == self.room and bool(reach <= REACH_M + SLACK_M)
 
@@ -184,6 +212,7 @@ class HomeWorld:
             step = [_STEP_M * (b - a) / far for a, b in zip((x, y), towards[:2], strict=True)]
             corners.append((x + step[0], y + step[1], 0))
         start_ns = self.now_ns + pause_ns
+        self.deeds.append(Act('go', 0, tuple(goal[:2]), tuple(towards or ())[:2], turns))
         self.drives.append(Visit(start_ns, dict(self.making.placed), tuple(corners), pose.yaw))
 
     def patrol(self, corners: Sequence[tuple[float, float, int]]) -> None:
@@ -217,7 +246,17 @@ class HomeWorld:
         stand = self.stand(number)
         if stand is None:
             raise Impossible(f'nowhere can the robot reach for the {name_of(self.item(number))}')
-        self.go(stand, self._middle(number), pause_ns=pause_ns)
+        self.go(stand, self.middle(number), pause_ns=pause_ns)
+
+    def go_into(self, room: str) -> None:
+        """Drive to the middle of a room, or as near to it as can be.
+
+        :raises Impossible: there is no such room, or no way leads there
+        """
+        place = next((place for place in self.making.rooms if place.name == room), None)
+        if place is None:
+            raise Impossible(f'there is no room {room!r}')
+        self.go([(low + high) / 2 for low, high in zip(place.low, place.high, strict=True)])
 
     def pick(self, number: int, seconds: float = 10.0) -> None:
         """Take a thing; what is in it comes along.
@@ -236,6 +275,7 @@ class HomeWorld:
         for one in (number, *inside):
             del self.making.placed[one]
         self.held = number
+        self.deeds.append(Act('pick', number))
 
     def place(self, receptacle: int, spot: Placement | None = None, seconds: float = 10.0) -> None:
         """Put what is held on or into something.
@@ -247,12 +287,13 @@ class HomeWorld:
             raise Impossible('the robot holds nothing')
         item, target = self.item(self.held), self._at_hand(receptacle)
         spot = spot or self.spot(self.held, receptacle)
-        if spot is None:
+        if spot is None or not self.receives(receptacle) or not self._is_over(receptacle, spot):
             raise Impossible(f'there is no room for the {name_of(item)} on the {name_of(target)}')
         self.making.placed[self.held] = spot
         for one, offset in self._inside.items():
             self.making.placed[one] = _moved(offset, spot.origin, 1.0)
         self._did('place', self.held, receptacle, seconds)
+        self.deeds.append(Act('place', receptacle, spot.origin))
         self.held, self._inside = 0, {}
 
     def carry(self, number: int, receptacle: int, seconds: Callable[[], float], pause_ns: int = 0) -> None:
@@ -275,12 +316,18 @@ class HomeWorld:
         self.go(there, spot.origin)
         self.place(receptacle, spot, seconds())
 
+    def receives(self, number: int) -> bool:
+        """Tell whether what is held can be put on or into a thing, as far as its kind tells."""
+        item = self.item(number)
+        if item.kind == 'furniture':
+            return any(surface == number for surface, _ in self.making.surfaces)
+        return bool(self.held) and self.item(self.held).label in MOVABLE.get(item.label, ())
+
     def spot(self, number: int, receptacle: int) -> Placement | None:
         """Return a free place for a thing on or in another; None: there is none."""
         item, target = self.item(number), self.item(receptacle)
         if target.kind == 'furniture':
-            there = any(surface == receptacle for surface, _ in self.making.surfaces)
-            return self.making.spot(item, receptacle) if there else None
+            return self.making.spot(item, receptacle) if self.receives(receptacle) else None
         if item.label not in MOVABLE.get(target.label, ()) or self.holds(receptacle) or self._inside:
             return None
         x, y, z = self.making.placed[receptacle].origin
@@ -299,13 +346,29 @@ class HomeWorld:
         self._did(kind, number, self.making.placed[number].receptacle, seconds)
         if kind in ('open', 'close'):
             self.opened = self.opened ^ {number}
+        self.deeds.append(Act(kind, number))
+
+    def redo(self, deed: Act) -> None:
+        """Do again what was done in such a home.
+
+        :raises Impossible: that cannot be done
+        """
+        if deed.do == 'go':
+            self.go(deed.at, deed.towards or None, turns=deed.turns)
+        elif deed.do == 'pick':
+            self.pick(deed.thing)
+        elif deed.do == 'place':
+            x, y, z = deed.at
+            self.place(deed.thing, Placement((x, y, z), deed.thing))
+        else:
+            self.act(deed.do, deed.thing)
 
     def _did(self, kind: str, number: int, receptacle: int, seconds: float) -> None:
         drive, start_ns, pose = self.drives[-1], self.now_ns, self.pose
         travelled = 0.0
         if not self.done or self.done[-1].end_ns <= drive.start_ns:
             travelled = sum(math.dist(a[:2], b[:2]) for a, b in pairwise(drive.corners))
-        room = self.room_of(*self._middle(receptacle or number)[:2])
+        room = self.room_of(*self.middle(receptacle or number)[:2])
         end_ns = start_ns + round(seconds * NS)
         self.done.append(Interaction(kind, number, receptacle, room, start_ns, end_ns, pose, travelled))
 
@@ -321,7 +384,7 @@ class HomeWorld:
             raise Impossible(f'the {name_of(item)} is not within reach; go there first')
         return item
 
-    def _middle(self, number: int) -> Point:
+    def middle(self, number: int) -> Point:
         item, (x, y, z) = self.item(number), self.making.placed[number].origin
         if item.kind != 'furniture':
             return x, y, z
@@ -334,6 +397,10 @@ class HomeWorld:
         low = np.min([solid.low[:2] for solid in solids], axis=0) + origin
         return low, np.max([solid.high[:2] for solid in solids], axis=0) + origin
 
+    def _is_over(self, number: int, spot: Placement) -> bool:
+        (x0, y0), (x1, y1) = (side.tolist() for side in self._box(number))
+        return x0 <= spot.origin[0] <= x1 and y0 <= spot.origin[1] <= y1 and spot.receptacle == number
+
     def _reach(self, number: int, places: Points) -> NDArray[np.float64]:
         """Return how far places are from the furniture that a thing is on [m]."""
         low, high = self._box(self.base(number))
@@ -345,9 +412,8 @@ def _moved(placement: Placement, by: Point, sign: float) -> Placement:
     return Placement((x, y, z), placement.receptacle)
 
 
-def world_of(seed: int, placements: dict[int, Placement], start: Visit) -> HomeWorld:
-    """Return the world of a home, its things placed so."""
+def world_of(seed: int, placements: Mapping[int, Placement], start_ns: int, here: Pose) -> HomeWorld:
+    """Return the world of a home with its things placed so, in which the robot stands here."""
     making = HomeMaking(random.Random(seed))
-    making.placed.clear()
-    making.placed.update(placements)
-    return HomeWorld(making, seed, start)
+    making.placed = dict(placements)
+    return HomeWorld(making, seed, Visit(start_ns, dict(placements), ((here.x, here.y, 0),), here.yaw))
