@@ -112,7 +112,7 @@ class HomeRobot:
             if world.held and world.receives(number):
                 held = name_of(world.item(world.held))
                 found.append(Option('place', f'put the {held} on the {name}', str(number)))
-            elif not world.held and world.item(number).kind == 'small':
+            elif not world.held and world.carries(number):
                 found.append(Option('pick', f'pick up the {name}', str(number)))
         return [*_told_apart(found), *self._memory_options]
 

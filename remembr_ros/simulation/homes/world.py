@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Point, Pose
 from remembr_ros.navigation.grid import Points
+from remembr_ros.simulation.homes.catalogue import ON_FURNITURE
 from remembr_ros.simulation.homes.ground import ground
 from remembr_ros.simulation.homes.home import Home, Item, Placement, Visit, name_of
 from remembr_ros.simulation.homes.layout import HomeMaking
@@ -267,7 +268,7 @@ class HomeWorld:
         before = self.making.placed[number]
         if self.held:
             raise Impossible(f'the robot holds the {name_of(self.item(self.held))}; put it down first')
-        if item.kind != 'small':
+        if not self.carries(number):
             raise Impossible(f'the {name_of(item)} cannot be carried')
         self._did('pick', number, before.receptacle, seconds)
         inside = self.holds(number)
@@ -315,6 +316,10 @@ class HomeWorld:
         self.pick(number, seconds())
         self.go(there, spot.origin)
         self.place(receptacle, spot, seconds())
+
+    def carries(self, number: int) -> bool:
+        """Tell whether a thing is one that the robot can carry: what stands on the floor is too big."""
+        return self.item(number).label in ON_FURNITURE
 
     def receives(self, number: int) -> bool:
         """Tell whether what is held can be put on or into a thing, as far as its kind tells."""

@@ -92,3 +92,12 @@ def test_an_attempt_that_fails_leaves_no_trace(world: HomeWorld) -> None:
     with pytest.raises(Impossible):
         both()
     assert (world.making.placed, world.drives, world.done, world.held) == (before, drives, [], 0)
+
+
+def test_what_stands_on_the_floor_is_too_big_to_carry(world: HomeWorld) -> None:
+    bin_ = called(world, 'white bin')
+    x, y, _ = world.middle(bin_)
+    world.go((x, y))
+    assert world.is_near(bin_)
+    with pytest.raises(Impossible, match='cannot be carried'):
+        world.pick(bin_)
