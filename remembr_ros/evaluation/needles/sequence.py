@@ -6,19 +6,20 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from remembr_ros.agent.model.answer import Kind, Question
+from remembr_ros.agent.model.memory_prompt import describe
+from remembr_ros.evaluation.baselines.all_captions import CHARACTERS_PER_TOKEN
 from remembr_ros.evaluation.datasets.sample import Sample, Truth
 from remembr_ros.evaluation.datasets.sample import Sequence as Drive
 from remembr_ros.evaluation.findingdory.episode import HomeEpisode, relive
 from remembr_ros.evaluation.needles.questions import NeedleTruth
 from remembr_ros.evaluation.needles.trial import NeedleTrial
 from remembr_ros.evaluation.records.config import RunConfig
-from remembr_ros.memory.model.recall import ANYTHING
+from remembr_ros.memory.model.recall import ANYTHING, Hit
 from remembr_ros.memory.model.record import AGENT, CAPTIONER, OBJECT, Memory
 from remembr_ros.simulation.homes.home import name_of
 from remembr_ros.simulation.homes.trajectory import LEAST_STEPS, STEP_S, Trajectory, generate_trajectory
 from remembr_ros.timestamps import NS
 
-CHARACTERS = 4  # of a token
 LATER_NS = 60 * NS  # after the end it is asked
 KEPT = 8  # trajectories
 
@@ -74,8 +75,11 @@ def load_trajectory(
 
 
 def tokens_of(memories: Sequence[Memory]) -> float:
-    """Return what all captions take in a prompt [tokens]."""
-    return sum(len(one.caption) for one in memories if one.source == CAPTIONER) / CHARACTERS
+    """Return what all captions take in one prompt, each with its time and place [tokens]."""
+    captions = [one for one in memories if one.source == CAPTIONER]
+    question = Question('', captions[-1].end_ns + LATER_NS)
+    lines = (describe(f'm{i}', Hit(one, 1.0), question) for i, one in enumerate(captions, start=1))
+    return sum(len(line) + 1 for line in lines) / CHARACTERS_PER_TOKEN
 
 
 @lru_cache(KEPT)
