@@ -98,7 +98,12 @@ VENDORS = {
     'vtk': ('simulation/renderer.py',),
     'vtkmodules': ('simulation/renderer.py',),
     'rosbags': ('bags/', 'nodes/'),
-    'matplotlib': ('simulation/plan_picture.py', 'simulation/surfaces.py', 'evaluation/objects/report.py'),
+    'matplotlib': (
+        'simulation/plan_picture.py',
+        'simulation/surfaces.py',
+        'evaluation/objects/report.py',
+        'evaluation/report/needle_figures.py',
+    ),
     'networkx': ('memory/exchange/street_view.py',),
     'pyarrow': ('memory/exchange/parquet.py',),
     'jinja2': ('evaluation/report/page.py',),

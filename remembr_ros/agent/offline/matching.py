@@ -182,7 +182,18 @@ def _has_other_colour(target: str, texts: tuple[str, ...]) -> bool:
         told = [colours for text in texts for colours in _colours_of(things[0], text)] if things else []
         if told and all(colours and wanted.isdisjoint(colours) for colours in told):
             return True
+        if things and not told and _is_of_another(wanted, texts):
+            return True
     return False
+
+
+def _is_of_another(wanted: set[str], texts: tuple[str, ...]) -> bool:
+    """Tell whether texts have these colours, and each time of a thing that they name."""
+    told = [words(clause) for text in texts for clause in _CLAUSE.split(text)]
+    after = [
+        next(iter(said[i + 1 :]), '') for said in told for i, w in enumerate(said) if _colour(w) in wanted
+    ]
+    return bool(after) and all(word and word not in STOP_WORDS for word in after)
 
 
 def _colours_of(thing: str, text: str) -> list[set[str]]:

@@ -18,6 +18,9 @@ MOST_NAMES = 20  # that are looked for among the robots; each takes a count
 
 _NAME = re.compile(r"[^\W_](?:[\w.-]*[^\W_])?(?='s\b|[^\w-]|$)")
 _BEFORE = r'(?:\b(?:the\s+)?robot\s+)?'
+_CLAUSE = re.compile(
+    r'\b(?:before|after|until|once|while|when)\s+(?:you|we|i|it|they|the|\w+ing)\b[^,;.:?!]*$', re.IGNORECASE
+)
 _OF_YOU = {'is': 'are', 'was': 'were', 'has': 'have', 'does': 'do'}
 _SUBJECT = r'\b(?P<verb>did|does|do|has|have|had|was|were|is|are|can|could|will)\s+'
 
@@ -87,6 +90,8 @@ def within_place(named: NamedScope, places: Places, recall: Recall) -> NamedScop
         there = inside and (
             inside[0][:2].lower() != 'at' or recall.count(Scope(place=one.name, map_id=one.memory.map_id))
         )
+        if inside and _CLAUSE.search(named.text[: inside.start()]):
+            continue  # where that was which is before or after what is asked
         if inside and there and (of_thing is None or of_thing[1].lower() in ASKING):
             text = f'{named.text[: inside.start()]} {named.text[end:]}'
             text = re.sub(r'\s+(?=[?.!,])', '', ' '.join(text.split()))

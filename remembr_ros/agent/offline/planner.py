@@ -64,6 +64,10 @@ _ELLIPSIS = re.compile(
     r'^\W*(?:and|(?:and\s+)?what\s+about|how\s+about)\s+(?P<what>(?:the|a|an|any|room|lab)\s+[\w\s-]+?)\W*$',
     re.IGNORECASE,
 )
+_BOTH = re.compile(
+    r'^\W*((?:did|have|had|was|is|are|were)\b.*?)\s+both\s+((?:an?|the)\s.+?)\s+and\s+((?:an?|the)\s.+?)\W*$',
+    re.IGNORECASE,
+)
 _PRONOUN = re.compile(r'\b(?:it|them|they)\b|\b(?:that|this|those|these|there)(?=\W*$)', re.IGNORECASE)
 
 _GONE = frozenset(('away', 'gone', 'lost', 'missing', 'moved', 'no', 'not', 'removed', 'stolen'))
@@ -80,6 +84,15 @@ class OfflinePlanner:
     def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
         run.check()
         question = replace(question, text=question.text[:MAX_READ])
+        if found := _BOTH.match(question.text):
+            each = [
+                self.answer(replace(question, text=f'{found[1]} {thing}?'), recall, run)
+                for thing in found.groups()[1:]
+            ]
+            if all(one.binary for one in each):
+                text = ' '.join(one.text for one in each)
+                return replace(each[0], text=text, evidence=(*each[0].evidence, *each[1].evidence))
+            return next(one for one in each if not one.binary)
         return in_room(self._answer(question, recall, run), question)
 
     # One return per way to leave a question.

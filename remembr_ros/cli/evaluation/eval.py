@@ -9,6 +9,7 @@ NAMES = {
     'building': ('data_set', 'questions about a rendered building, from its truth file'),
     'findingdory': ('findingdory', 'instructions about what a robot did yesterday in simulated homes'),
     'embodied': ('embodied', 'tasks carried out step by step in simulated homes that a robot remembers'),
+    'needles': ('needles', 'questions about clues in long trajectories through simulated homes'),
     'talk': ('talk', 'a person and a robot talk in simulated homes, each played by a language model'),
     'objects': ('objects', 'the objects of simulated homes, with errors, beside the rules of others'),
     'grid': ('grid', 'every combination of the settings in a YAML file, a run each'),

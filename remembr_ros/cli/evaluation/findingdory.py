@@ -13,20 +13,26 @@ from remembr_ros.evaluation.objects.run import LEVELS
 from remembr_ros.evaluation.records.config import OF_TASKS, PlannerName
 from remembr_ros.evaluation.report.page import write_report
 from remembr_ros.evaluation.report.tabulation import table_text
-from remembr_ros.evaluation.report.task_figures import task_tables
+from remembr_ros.evaluation.report.task_figures import tables_told
 from remembr_ros.evaluation.run.execution import carry_out
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    planners = [name.value for name in PlannerName if name in OF_TASKS]
-    add('--homes', nargs='+', type=sequence, required=True, metavar='SEED', help='seeds of the homes')
-    add('--planner', choices=planners, default='offline', help='what chooses (default: %(default)s)')
     levels = [level.name for level in LEVELS]
     text = "detect objects in the frames with these errors (default: the simulator's objects)"
     add('--detections', choices=levels, metavar='LEVEL', help=f'{text}: {", ".join(levels)}')
     add('--pictures', action='store_true', help='nothing tells of interactions but what is seen')
     add('--fillings', type=count, metavar='N', help='tasks of a template in a home, at most (default: 2)')
+    add_planner(parser)
+
+
+def add_planner(parser: argparse.ArgumentParser) -> None:
+    """Add the homes, what answers, and how the run is carried out."""
+    add = parser.add_argument
+    planners = [name.value for name in PlannerName if name in OF_TASKS]
+    add('--homes', nargs='+', type=sequence, required=True, metavar='SEED', help='seeds of the homes')
+    add('--planner', choices=planners, default='offline', help='what chooses (default: %(default)s)')
     add('--llm', metavar='MODEL', help='language model (REMEMBR_LLM)')
     add('--llm-url', metavar='URL', help='its OpenAI-compatible server (REMEMBR_LLM_URL)')
     add('--context-tokens', type=count, metavar='N', help='of the planner all_captions (default: 100000)')
@@ -43,6 +49,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    carried_out(args)
+    return 0
+
+
+def carried_out(args: argparse.Namespace) -> dict[str, Any]:
+    """Carry out a run in homes, write its report, and print its figures; return these."""
     args.homes = list(dict.fromkeys(args.homes))
     with stdout_for_json(args.json):
         _, told = carry_out(configured(args), execution(args))
@@ -52,9 +64,9 @@ def run(args: argparse.Namespace) -> int:
         except RemembrError as error:  # the figures are there
             print(f'no report.html: {error}', file=sys.stderr)
     print_result(args.json, told, _lines(told))
-    return 0
+    return told
 
 
 def _lines(told: dict[str, Any]) -> str:
     first = f'{told["caution"]}\n{told["data"]}, planner {told["planner"]}\n'
-    return '\n\n'.join([first, *map(table_text, task_tables(told))])
+    return '\n\n'.join([first, *map(table_text, tables_told(told))])

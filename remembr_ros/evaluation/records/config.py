@@ -39,6 +39,8 @@ LLM_PLANNERS = frozenset({PlannerName.AGENT, PlannerName.ALL_CAPTIONS, PlannerNa
 """Those that need a language model."""
 
 SERVERS = ('llm_url', 'vlm_url', 'judge_url')  # the fields that may hold a password; written down without it
+NEEDLE_LENGTHS = (10_000, 30_000, 100_000, 300_000, 1_000_000)
+LEAST_TOKENS = 5_000  # of a trajectory
 _AGENT = AgentConfig()
 
 
@@ -61,11 +63,12 @@ class RunConfig(BaseModel):
     tf: tuple[str, ...] = Field((), max_length=2)  # of bags: parent and child frame
     # of bags, default 3; captions of a file are joined to that length [s]
     segment_length: float | None = Field(None, gt=0.5, le=600.0)
-    homes: tuple[int, ...] = ()  # of findingdory: their seeds
+    homes: tuple[int, ...] = ()  # of findingdory and needles: their seeds
+    lengths: tuple[int, ...] = ()  # of needles: tokens of captions; empty: NEEDLE_LENGTHS
     # of findingdory: level of noise of the detections; empty: the objects are the simulator's
     detections: str = ''
     pictures: bool = False  # of findingdory: nothing tells of interactions but what is seen
-    fillings: int = Field(2, ge=1, le=100)  # of findingdory: tasks of a template in a home, at most
+    fillings: int = Field(2, ge=1, le=100)  # of findingdory: tasks of a template, at most
     outside: Outside = Outside.EXCLUDE  # what to do where an answer time lies outside its question's window
     planner: PlannerName = PlannerName.OFFLINE  # what answers
     llm: str = ''  # model of the planner
@@ -89,14 +92,18 @@ class RunConfig(BaseModel):
     def _make_sense(self) -> 'RunConfig':
         if self.data not in DATA_SETS:
             raise ValueError(f'there is no data set {self.data!r}; there are {", ".join(DATA_SETS)}')
-        if (self.data == 'findingdory') != bool(self.homes):
-            raise ValueError('findingdory, and no other data set, takes homes: give their seeds')
+        if (self.data in ('findingdory', 'needles')) != bool(self.homes):
+            raise ValueError('findingdory and needles, and no other data set, take homes: give their seeds')
+        if self.lengths and (self.data != 'needles' or min(self.lengths) < LEAST_TOKENS):
+            raise ValueError(f'lengths are of needles, and {LEAST_TOKENS} tokens or more')
+        if len(set(self.lengths)) != len(self.lengths):
+            raise ValueError('a length is given twice')
         if min(self.homes, default=0) < 0 or len(set(self.homes)) != len(self.homes):
             raise ValueError('seeds of homes are 0 or more, each given once')
         if self.homes and self.planner not in OF_TASKS:
             raise ValueError(f'the planner {self.planner.value} cannot be given tasks')
         if not self.homes and self.planner in (PlannerName.TEXT_MEMORY, PlannerName.RANDOM):
-            raise ValueError(f'the planner {self.planner.value} is for tasks alone: findingdory')
+            raise ValueError(f'the planner {self.planner.value} is for tasks alone: findingdory, needles')
         if len(set(self.seeds)) != len(self.seeds):
             raise ValueError('a seed is given twice')
         if len(self.tf) == 1:
@@ -122,7 +129,7 @@ class RunConfig(BaseModel):
         return self.planner in (PlannerName.TEXT_MEMORY, PlannerName.ALL_CAPTIONS)
 
 
-DATA_SETS = ('navqa', 'oc-navqa', 'building', 'findingdory')
+DATA_SETS = ('navqa', 'oc-navqa', 'building', 'findingdory', 'needles')
 OF_TASKS = frozenset({
     *(PlannerName.OFFLINE, PlannerName.AGENT, PlannerName.TEXT_MEMORY, PlannerName.ALL_CAPTIONS),
     *(PlannerName.RANDOM, PlannerName.ORACLE),

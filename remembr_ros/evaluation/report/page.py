@@ -23,7 +23,7 @@ from remembr_ros.evaluation.report.tabulation import (
     retrieved,
     tables,
 )
-from remembr_ros.evaluation.report.task_figures import task_tables
+from remembr_ros.evaluation.report.task_figures import tables_told
 from remembr_ros.evaluation.report.track_map import drive_path
 
 REPORT = 'report.html'
@@ -72,7 +72,7 @@ def _render(run: RecordedRun) -> str:
         headline=_headline(run.records),
         cut_off=not run.results,
         caution=run.results.get('caution', ''),
-        tables=task_tables(run.results) if 'by_category' in run.results else tables(run.records),
+        tables=tables_told(run.results) if 'by_category' in run.results else tables(run.records),
         charts=_charts(run.records),
         questions=views,
         counts=[(name, sum(view.verdict == name for view in views)) for name in VERDICTS],

@@ -59,14 +59,14 @@ def results_json(
             'interval': {name: found.interval for name, found in correct.items()},
             **tasks.pop('overall', {}),
         },
-        **tasks,
+        **{name: found for name, found in tasks.items() if name != 'cost'},
         'by_kind': {
             kind.value: _kind_json([r for r in records if r.truth.kind is kind]) for kind in kinds_of(records)
         },
         'outcomes': {outcome.value: outcomes[outcome] for outcome in Outcome},
         'retrieval': retrieval_json(ranks),
         'retrievable': len(ranks),
-        'cost': _cost_json(records),
+        'cost': {**_cost_json(records), **tasks.get('cost', {})},
         'excluded': [asdict(row) for row in excluded],
         'doubtful': [asdict(row) for row in doubtful],
     }

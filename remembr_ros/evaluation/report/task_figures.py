@@ -6,6 +6,7 @@ from typing import Any
 
 from remembr_ros.evaluation.datasets.sample import Excluded
 from remembr_ros.evaluation.metrics.scores import bootstrap_interval
+from remembr_ros.evaluation.report.needle_figures import needle_results, needle_tables
 from remembr_ros.evaluation.report.tabulation import Records, ReportTable, interval_text, number_text
 
 FIGURES = {
@@ -27,6 +28,8 @@ def task_results(records: Records, excluded: Iterable[Excluded]) -> dict[str, An
 
     The intervals, 95 %, resample whole homes. LL figures are over what HL reached.
     """
+    if any('clues' in record.figures for record in records):
+        return needle_results(records)
     categories = list(dict.fromkeys(record.category for record in records))
     return {
         'caution': CAUTION,
@@ -59,6 +62,11 @@ def _unfilled(excluded: Iterable[Excluded]) -> list[dict[str, Any]]:
     return [
         {'template': template, 'why': reason, 'homes': homes[template, reason]} for template, reason in homes
     ]
+
+
+def tables_told(told: dict[str, Any]) -> list[ReportTable]:
+    """Return the tables of tasks, or of questions about trajectories."""
+    return needle_tables(told) if 'by_cell' in told else task_tables(told)
 
 
 def task_tables(told: dict[str, Any]) -> list[ReportTable]:

@@ -113,6 +113,8 @@ def planner_title(config: RunConfig) -> str:
 
 def data_title(config: RunConfig, sequences: list[Sequence]) -> str:
     """Return what the questions were asked about."""
+    if config.data == 'needles':
+        return f'trajectories {", ".join(sequence.name for sequence in sequences)}'
     if config.homes:
         return f'homes {", ".join(map(str, config.homes))}, objects {config.detections or "as simulated"}'
     source = (

@@ -4,6 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 from remembr_ros.embedding.embedder import Embedder
@@ -13,7 +14,8 @@ from remembr_ros.evaluation.datasets.navqa import load_captions, load_navqa, seq
 from remembr_ros.evaluation.datasets.navqa_table import EDITIONS, find_sequences
 from remembr_ros.evaluation.datasets.sample import Sample, Sequence
 from remembr_ros.evaluation.findingdory.sequence import load_home
-from remembr_ros.evaluation.records.config import RunConfig
+from remembr_ros.evaluation.needles.sequence import load_trajectory
+from remembr_ros.evaluation.records.config import NEEDLE_LENGTHS, RunConfig
 from remembr_ros.evaluation.run.recorded_drive import remember_bag
 from remembr_ros.geometry import mean_pose
 from remembr_ros.memory.consolidation.rule import consolidate, consolidation_for
@@ -36,6 +38,9 @@ def load(
     :raises BagUnreadable: a file or a bag is missing, damaged or in another format
     :raises CaptionerFailed: the captioner of a bag is not installed or not configured
     """
+    if config.data == 'needles':
+        lengths = config.lengths or NEEDLE_LENGTHS
+        return [load_trajectory(config, *one, on_frame) for one in product(config.homes, lengths)]
     if config.homes:
         return [load_home(config, seed, on_frame) for seed in config.homes]
     if not config.folder:

@@ -18,7 +18,10 @@ _TARGET = re.compile(
     r'\b(?:on|onto|in|into|inside|to|at|from|off|out of)\s+(?=the|your|my|a|an|it)', re.IGNORECASE
 )
 _ON = re.compile(r'^\s+on\b|\bon\s*$', re.IGNORECASE)  # of "switch on", which says of no place
-_IT = re.compile(r'\b(?:it|them|that|this)\b', re.IGNORECASE)
+_SOMETHING = re.compile(
+    r'\b(?:the|an?|your|my)\s+(?!(?:things?|items?|objects?|ones?|way)\b)[a-z]', re.IGNORECASE
+)
+"""That a thing is named, whether or not there is one."""
 _PAST = frozenset(
     'put set cut shut took taken brought gave given went gone drove driven left laid lit got'.split()
 )
@@ -55,9 +58,9 @@ def unfounded(said: str, world: HomeWorld, done: Iterable[Interaction], rooms: S
         thing, *targets = _TARGET.split(body)
         target = ' '.join(targets)
         things = _named(thing, world.making.items)
-        if not things and (_IT.search(thing) or kind != 'go'):
-            things = meant
-        meant = things or meant
+        unknown = not things and kind != 'go' and _SOMETHING.search(thing)
+        things = things or meant
+        meant = things
         where = [room.name for room in world.making.rooms if room.name in target.lower()]
         receptacles = _named(target, world.making.items)
         kinds = [kind]
@@ -73,6 +76,7 @@ def unfounded(said: str, world: HomeWorld, done: Iterable[Interaction], rooms: S
                 and (not where or one.room in where or (one.kind != kind and rooms & set(where)))
                 for one in done
             )
+            true = true and not unknown
         if not true:
             found.append(clause.strip())
     return found

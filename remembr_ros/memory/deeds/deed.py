@@ -175,7 +175,7 @@ def _checked_way(travelled: Any) -> float:
 
 def each_time(memory: Memory) -> list[Memory]:
     """Return a deed once for each time that it was done; any other memory as it is."""
-    facts = facts_of(memory)
+    facts = facts_of(memory) if memory.facts.get('times') else None
     if facts is None or not facts.times:
         return [memory]
     return [replace(memory, start_ns=start_ns, end_ns=end_ns) for start_ns, end_ns in facts.times]

@@ -56,6 +56,7 @@ class Happened:
     def __init__(self, recall: Recall) -> None:
         self._recall = recall
         self._read: dict[Scope, list[Memory]] = {}
+        self._done: dict[tuple[Scope, bool], list[Occurrence]] = {}
         self._places: Places | None = None
         self.whole = True
 
@@ -84,6 +85,8 @@ class Happened:
 
         :param talk: with what was asked and answered
         """
+        if (scope, talk) in self._done:
+            return self._done[scope, talk]
         memories = [
             one
             for one in self._memories(replace(scope, source=AGENT))
@@ -105,6 +108,7 @@ class Happened:
             found.append(Occurrence(one.start_ns, one.end_ns, facts, (one,), metres))
             if one.pose is not None:
                 last[one.robot, one.map_id] = one
+        self._done[scope, talk] = found
         return found
 
     def _handlings(self, scope: Scope) -> list[Occurrence]:

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim
 from remembr_ros.agent.offline.deeds.request import DeedAsked, DeedRequest, parse_deeds
+from remembr_ros.agent.offline.deeds.states import answer_state
 from remembr_ros.agent.offline.deeds.understanding import DETAIL, SEEN, understood
 from remembr_ros.agent.offline.motion_request import parse_motion
 from remembr_ros.agent.offline.request import Request
@@ -62,11 +64,17 @@ class _About:
         return format_clock(one.start_ns, self.question.zone)[:16]
 
     def tell(self, one: Occurrence) -> str:
-        said = one.memory.caption if one.facts.kind != STAY else f'In {one.where}'
-        return f'{self.clock(one)} {said.rstrip(".")}'
+        return _listed(self.question, [one])
 
     def listed(self, some: Iterable[Occurrence]) -> str:
-        return '; '.join(map(self.tell, some))
+        return _listed(self.question, some)
+
+
+def _listed(question: Question, some: Iterable[Occurrence]) -> str:
+    said = ((one, one.memory.caption if one.facts.kind != STAY else f'In {one.where}') for one in some)
+    return '; '.join(
+        f'{format_clock(one.start_ns, question.zone)[:16]} {told.rstrip(".")}' for one, told in said
+    )
 
 
 def answer_deeds(request: Request, question: Question, recall: Recall, scope: Scope) -> Claim | None:
@@ -81,11 +89,10 @@ def answer_deeds(request: Request, question: Question, recall: Recall, scope: Sc
     happened = Happened(recall)
     done = happened.deeds(anytime)
     asked = parse_deeds(request.window.rest)
-    if request.kind is Kind.POSITION and _GOAL.match(request.plain):
-        return None
     seen = SEEN.search(asked.says) is not None
     it = asked.asked is DeedAsked.TIME and _EARLIER.search(asked.says)  # the thing is named before
-    if not done or (seen and asked.asked not in _OF_SIGHTS and not it):
+    to_go = request.kind is Kind.POSITION and _GOAL.match(request.plain)
+    if not done or to_go or (seen and asked.asked not in _OF_SIGHTS and not it):
         return None
     names = DeedNames(done, [(name, 'place') for one in happened.places.all for name in one.names])
     query: DeedQuery | None
@@ -93,6 +100,9 @@ def answer_deeds(request: Request, question: Question, recall: Recall, scope: Sc
         thing = re.split(r'[.,;:!?\u2013-]\s', asked.says)[0] if it else asked.main
         query = DeedQuery(kind=SIGHT, object=happened.words_seen(thing, scope), scope=scope)
     else:
+        told = answer_state(asked.says, names, partial(happened.deeds, scope), partial(_listed, question))
+        if told is not None:
+            return replace(told, confidence=SURE)
         query = understood(asked, names, request, question, scope)
     if query is None and asked.asked in _OF_SIGHTS:
         query = DeedQuery(kind=SIGHT, object=happened.words_seen(asked.main, scope), scope=scope)

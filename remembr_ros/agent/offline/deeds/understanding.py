@@ -36,6 +36,7 @@ _TOLD = re.compile(
 _WHICH = re.compile(r'\b(?:which|what)\b', re.IGNORECASE)
 _EVER = re.compile(r'\bever\b|\bat\s+(?:any\s+time|all)\b', re.IGNORECASE)
 _ENDED_UP = re.compile(r'\bend(?:ed)?\s+up\b', re.IGNORECASE)
+_MOVED = re.compile(r'\b(?:mov(?:e|ed|ing)|carr(?:y|ied|ying)|relocat\w+|transport\w*)\b', re.IGNORECASE)
 _BEEN = re.compile(r'\b(?:been|enter\w*|visit\w*|set\s+foot|inside|go|went|gone)\b', re.IGNORECASE)
 _GENERIC = frozenset(
     (
@@ -79,6 +80,8 @@ def understood(  # noqa: PLR0912
             sides['during'] = at
     if query is None:
         return None
+    if query.object and not query.kind and _MOVED.search(asked.says):
+        query = replace(query, kind='place')  # each time that it was put somewhere
     if asked.steps and not sides and not query.names_nothing:
         sides, query = {'during': replace(query, scope=scope)}, DeedQuery()
     if asked.asked is DeedAsked.DISTANCE and at is None and asked.order is not DeedOrder.LONGEST:
@@ -151,6 +154,9 @@ def _main(  # noqa: PLR0911
     told = of_time and (_TOLD.search(asked.says) or (main.says_nothing and DETAIL.search(asked.says)))
     if told and not any(role for _, role in main.names):
         return DeedQuery()
+    things = [f'{word} {name}' for word in main.unknown for name in main.of('object')]
+    if asked.yes and main.kind and (other := [one for one in things if one in asked.main.lower()]):
+        return DeedQuery(main.kind, other[0])  # the green laptop is not the blue one
     if not main.says_nothing and (main.names or not main.unknown):
         query = names.meant(main, exactly=asked.yes, outcomes=asked.outcomes)
         known = (bool(main.kind) and not main.weak) or about_self or generic or asked.steps
@@ -182,7 +188,8 @@ def _clause(text: str, names: DeedNames, scope: Scope, it: DeedQuery) -> DeedQue
     if phrase.says_nothing and not phrase.kind:
         return None
     query = names.meant(phrase)
-    if query is not None and not phrase.names and re.search(r'\b(?:it|them)\b', text):
-        query = replace(query, object=it.object, attribute=f'{query.attribute} {it.attribute}'.strip())
+    if query is not None and not query.object and re.search(r'\b(?:it|them)\b', text):
+        attribute = query.attribute if phrase.names else f'{query.attribute} {it.attribute}'.strip()
+        query = replace(query, object=it.object, attribute=attribute)
     nth, *_ = picked(text, DeedOrder.FIRST)
     return None if query is None else replace(query, scope=scope, nth=nth)

@@ -3,12 +3,16 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim, choose
 from remembr_ros.agent.model.memory_prompt import ago
+from remembr_ros.agent.offline.objects.own_deeds import is_there, put_last
 from remembr_ros.agent.offline.objects.request import Asked, ObjectRequest, parse_object_request
 from remembr_ros.agent.offline.request import Request
+from remembr_ros.memory.deeds.occurrences import hits_of
+from remembr_ros.memory.deeds.query import Occurrence
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.objects.changes import changes_of, visits_among
@@ -39,7 +43,7 @@ _SHADES = {
 _SAID = {'appeared': 'seen for the first time', 'moved': 'moved', 'missing': 'gone', 'returned': 'back'}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _About:
     """What an answer is about.
 
@@ -54,10 +58,22 @@ class _About:
     recall: Recall
     scope: Scope
 
+    @cached_property
+    def put(self) -> dict[str, Occurrence]:
+        """What the robot has put somewhere."""
+        return put_last(self.recall, self.scope)
+
     @property
     def in_time(self) -> bool:
         """Whether a time is asked about."""
         return self.scope.after_ns is not None or self.scope.before_ns is not None
+
+    def own_deed(self, known: KnownObject) -> Occurrence | None:
+        """Return the deed by which the robot put a thing where it is; None: somebody else did."""
+        own = None if self.in_time else self.put.get(known.id)
+        carriers = self.find(own.facts.receptacle_id).objects if own and own.facts.receptacle_id else ()
+        carrier = next((one.known for one in carriers), None)
+        return own if own and is_there(known, own, carrier) else None
 
     def find(self, called: str = '', **conditions: object) -> FoundObjects:
         """Return the objects of the asked robots and map."""
@@ -107,6 +123,11 @@ def _related(about: _About) -> Claim | None:
     if found.objects and asked.asked in (Asked.WHERE, Asked.WHEN):
         return _ANSWERS[asked.asked](about, found.objects)
     evidence = _hits(found.objects or found.anchors)
+    own = _put_there(about, found) if asked.asked is Asked.RELATED and asked.relation in ('in', 'on') else []
+    if own and not about.in_time:
+        told = [f'{_capital(where)}: {_listed(found.objects)}'] if found.objects else []
+        text = f'{". ".join([*told, *map(_own, own)])}.'
+        return Claim(Kind.TEXT, text, [*evidence, *hits_of(own)], confidence=ONE)
     if not found.objects:
         thing = f'no {asked.thing}' if asked.thing else 'nothing'
         text = f'{thing[0].upper()}{thing[1:]} that I know of {_be((), about)} {where}.'
@@ -116,6 +137,18 @@ def _related(about: _About) -> Claim | None:
     else:
         text = f'{_capital(where)}{" there was" if about.in_time else ""}: {_listed(found.objects)}.'
     return Claim(Kind.TEXT, text, evidence, confidence=_sure(found.objects or found.anchors))
+
+
+def _put_there(about: _About, found: FoundObjects) -> list[Occurrence]:
+    """Return the deeds by which the robot put what is there, of things that are not seen there."""
+    anchors, seen = {one.id for one in found.anchors}, {one.known.id for one in found.objects}
+    own = [(name, one) for name, one in about.put.items() if one.facts.receptacle_id in anchors]
+    there = [(about.find(name).objects, one) for name, one in own if name not in seen]
+    return [one for known, one in there if not known or about.own_deed(known[0].known) is one]
+
+
+def _own(one: Occurrence) -> str:
+    return f'I {one.memory.caption[:1].lower()}{one.memory.caption[1:].rstrip(".")}'
 
 
 def _is_there(about: _About, found: FoundObjects, known: Sequence[FoundObject], where: str) -> Claim:
@@ -147,7 +180,11 @@ def _where(about: _About, found: Sequence[FoundObject]) -> Claim | None:
     lies = '' if about.in_time or one.known.missing_ns else _lies(one, ' ')
     others = f', one of {len(hits)}' if len(hits) > 1 else ''
     bearing = '' if one.known.facts.measured else ' in this direction, how far away is not known'
-    text = f'{_capital(_the(one))} was {"" if about.in_time else "last "}seen{lies}{others}{bearing}'
+    own = about.own_deed(one.known)
+    if own is not None and one.known.memory.end_ns <= own.end_ns:  # nobody has seen it since
+        return Claim(Kind.POSITION, _own(own), hits_of([own]), confidence=ONE)
+    told = f'{_own(own)}. ' if own is not None else ''
+    text = f'{told}{_capital(_the(one))} was {"" if about.in_time else "last "}seen{lies}{others}{bearing}'
     return Claim(Kind.POSITION, text, hits, choice=choice, confidence=_sure([one]))
 
 

@@ -91,6 +91,7 @@ def test_what_was_done_and_what_is_no_claim_is_let_be(
         ('I took the blue bowl from the shelf.', ['I took the blue bowl from the shelf']),
         ('I lit the yellow candle and the fridge has been closed.', ['the fridge has been closed']),
         ('I switched on the white laptop on the table.', ['I switched on the white laptop on the table']),
+        ('I lit the golden chandelier.', ['I lit the golden chandelier']),
         ('I turned the white laptop on.', ['I turned the white laptop on']),
         ('Yours? I successfully delivered the pink cup.', ['I successfully delivered the pink cup']),
         ('Done! I moved the pink cup to the kitchen.', ['I moved the pink cup to the kitchen']),

@@ -7,6 +7,9 @@ import pytest
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
+from remembr_ros.geometry import Pose
+from remembr_ros.memory.deeds.deed import deed
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.known import KnownObject
 from remembr_ros.timestamps import NS
 from test.object_room import GONE, HOUR_NS, MOVED, ROOM, VISITS, thing
@@ -159,3 +162,39 @@ def test_all_that_is_known_is_counted() -> None:
     assert answer.text.endswith(', 1 more gone.')
     assert len(answer.evidence) == 9
     assert cited(ask('How many things are on the table?')) == {'cup', 'book'}
+
+
+def test_what_the_robot_put_where_nobody_looked_since() -> None:
+    cup = next(one for one in ROOM if one.id == 'cup')
+    table = next(one for one in ROOM if one.id == 'bowl')
+    put = deed(
+        T0 + 2 * HOUR_NS,
+        T0 + 2 * HOUR_NS + NS,
+        kind='place',
+        object='red cup',
+        object_id=cup.id,
+        receptacle='blue bowl',
+        receptacle_id=table.id,
+        outcome='succeeded',
+        pose=Pose(0.2, 0.5),
+    ).memory('r')
+    recall = ListedRecall([*(one.memory for one in ROOM), put])
+
+    def asked(text: str, after_ns: int = 0) -> str:
+        question = Question(text, NOW + after_ns)
+        return OfflinePlanner().answer(question, recall, Run(time.monotonic() + 30.0)).text
+
+    assert asked('Where is the cup?').startswith('I put the red cup on the blue bowl')
+    assert 'I put the red cup on the blue bowl' in asked('What is in the blue bowl?')
+
+
+def test_both_of_two_things() -> None:
+    assert ask('Is there both a cup and a book?').binary
+    assert not ask('Did you see both a red cup and a purple submarine?').binary
+
+
+@pytest.mark.parametrize(('text', 'yes'), [('Did you see a red stool?', False), ('Did you see a cup?', True)])
+def test_a_colour_of_another_thing_is_none(text: str, yes: bool) -> None:
+    seen = Memory('a', 'r', T0, T0 + NS, 'I see a red cup, a green book and a table.', Pose(1.0, 1.0))
+    answer = OfflinePlanner().answer(Question(text, NOW), ListedRecall([seen]), Run(time.monotonic() + 30.0))
+    assert answer.binary is yes
