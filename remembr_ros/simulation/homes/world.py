@@ -225,16 +225,12 @@ class HomeWorld:
     @contextmanager
     def attempt(self) -> Iterator[None]:
         """Undo all that was done within when some of it was impossible."""
-        drives, done, placed, opened = (
-            len(self.drives),
-            len(self.done),
-            self.making.placed.copy(),
-            self.opened,
-        )
+        drives, done, deeds = len(self.drives), len(self.done), len(self.deeds)
+        placed, opened = self.making.placed.copy(), self.opened
         try:
             yield
         except Impossible:
-            del self.drives[drives:], self.done[done:]
+            del self.drives[drives:], self.done[done:], self.deeds[deeds:]
             self.making.placed, self.opened, self.held, self._inside = placed, opened, 0, {}
             raise
 
@@ -272,6 +268,8 @@ class HomeWorld:
             raise Impossible(f'the {name_of(item)} cannot be carried')
         self._did('pick', number, before.receptacle, seconds)
         inside = self.holds(number)
+        for one in inside:  # and what is in that
+            inside += self.holds(one)
         self._inside = {one: _moved(self.making.placed[one], before.origin, -1.0) for one in inside}
         for one in (number, *inside):
             del self.making.placed[one]

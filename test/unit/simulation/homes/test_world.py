@@ -40,16 +40,18 @@ def test_a_thing_is_fetched_and_put_elsewhere(world: HomeWorld) -> None:
 
 def test_what_is_in_a_box_comes_along(world: HomeWorld) -> None:
     bowl, box, sofa = called(world, 'blue bowl'), called(world, 'blue box'), called(world, 'sofa')
+    apple = called(world, 'red apple')
     world.carry(bowl, box, lambda: 5.0)
+    world.carry(apple, bowl, lambda: 5.0)
     assert world.base(bowl) == world.base(box)
     assert world.holds(box) == [bowl]
     offset = [a - b for a, b in zip(*(world.making.placed[n].origin for n in (bowl, box)), strict=True)]
     world.go_to(box)
     world.pick(box)
-    assert bowl not in world.making.placed
+    assert world.making.placed.keys().isdisjoint({bowl, box, apple})
     world.go_to(sofa)
     world.place(sofa)
-    assert world.base(bowl) == sofa
+    assert world.base(apple) == world.base(bowl) == sofa
     after = [a - b for a, b in zip(*(world.making.placed[n].origin for n in (bowl, box)), strict=True)]
     assert after == pytest.approx(offset)
 
