@@ -77,7 +77,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'tasks': {'records'},
         'findingdory': {'datasets', 'records', 'objects', 'tasks'},
         'embodied': {'metrics', 'tasks', 'findingdory'},
-        'needles': {'datasets', 'records', 'findingdory'},
+        'needles': {'baselines', 'datasets', 'records', 'findingdory'},
         'talk': {'baselines', 'findingdory', 'tasks'},
         '': {'datasets', 'metrics', 'records', 'report', 'run'},
     },

@@ -26,6 +26,8 @@ from remembr_ros.memory.model.record import Memory
 
 logger = logging.getLogger(__name__)
 
+SURVEYS = 16  # that are kept
+
 
 class MemoryIndex:
     """Finds memories, and keeps what it finds them by in files.
@@ -53,6 +55,7 @@ class MemoryIndex:
         self._behind: dict[int, tuple[NDArray[np.void], Floats]] = {}
         self._asked: tuple[str, Floats] | None = None
         self._scoped: tuple[Scope, Mask | None] | None = None
+        self._surveys: dict[Scope, Survey] = {}  # until a memory changes: each question asks a few times
 
     def load(self, slots: int) -> set[int]:
         """Take back what the files hold; return the volumes of the memories that are lost.
@@ -131,7 +134,7 @@ class MemoryIndex:
         :raises OSError: the disk is full; they are changed, but not in the files
         """
         with self._lock:
-            self._asked = self._scoped = None
+            self._outdate()
             changed = {self._slots[memory.id]: memory for memory in memories if memory.id in self._slots}
             for slot, memory in changed.items():
                 self._count_named(memory.keyframes, 1)
@@ -263,7 +266,11 @@ class MemoryIndex:
 
     def survey(self, scope: Scope = ANYTHING) -> Survey:
         with self._lock:
-            return self._columns.survey(self._admitted(scope))
+            if scope not in self._surveys:
+                self._surveys[scope] = self._columns.survey(self._admitted(scope))
+                if len(self._surveys) > SURVEYS:
+                    del self._surveys[next(iter(self._surveys))]
+            return self._surveys[scope]
 
     def outline(self) -> Outline:
         with self._lock:
@@ -296,8 +303,13 @@ class MemoryIndex:
             self._scoped = scope, self._columns.admitted(scope)
         return self._scoped[1]
 
-    def _forget(self, slots: Sequence[int]) -> None:
+    def _outdate(self) -> None:
+        """Forget what was worked out of memories that change now."""
         self._asked = self._scoped = None
+        self._surveys.clear()
+
+    def _forget(self, slots: Sequence[int]) -> None:
+        self._outdate()
         failure: OSError | None = None
         erase_in_files = partial(self._files.erase, self._columns.table)
         for slot in slots:

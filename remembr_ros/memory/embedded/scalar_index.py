@@ -37,7 +37,6 @@ class Columns:
         self._slots = len(self._table)
         self._columns = {name: np.ascontiguousarray(self._table[name]) for name in _FIELDS}
         self._dead = int(np.count_nonzero(~self._column('live')))
-        self._whole: Survey | None = None  # of all slots, until one changes
         self._of_hash: dict[str, dict[int, str]] = {name: {} for name in _NAMES}
         live = np.flatnonzero(self._column('live'))
         for name in _NAMES:
@@ -72,7 +71,6 @@ class Columns:
 
     def replace(self, slot: int, memory: Memory) -> None:
         """Write a memory into a slot."""
-        self._whole = None
         x, y, z = memory.pose.position if memory.pose else (0.0, 0.0, 0.0)
         placed = memory.pose is not None
         values: list[Any] = [memory.start_ns, memory.end_ns, x, y, z, placed, True]
@@ -86,7 +84,6 @@ class Columns:
 
     def remove(self, slot: int) -> None:
         """Leave a slot empty, for good."""
-        self._whole = None
         self._columns['live'][slot] = False
         self._dead += 1
 
@@ -143,14 +140,7 @@ class Columns:
 
     def survey(self, mask: Mask | None) -> Survey:
         """Return what there is in the slots of a mask; see remembr_ros.memory.model.recall.survey_of."""
-        if mask is None and self._whole is not None:
-            return self._whole
-        found = self._survey(np.arange(self._slots) if mask is None else np.flatnonzero(mask))
-        if mask is None:
-            self._whole = found  # each question asks for it
-        return found
-
-    def _survey(self, there: Slots) -> Survey:
+        there = np.arange(self._slots) if mask is None else np.flatnonzero(mask)
         if not len(there):
             return Survey(0)
         start, end = self._column('start_ns')[there], self._column('end_ns')[there]
