@@ -6,12 +6,14 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timezone, tzinfo
+from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.memory_prompt import ago
+from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import format_clock
 
@@ -66,6 +68,20 @@ def print_result(as_json: bool, value: Mapping[str, Any], text: str) -> None:
         print_json(value)
     else:
         print(text)
+
+
+def write_text(path: Path, text: str, mode: str = 'w') -> None:
+    """Write a file; its folder is made, too.
+
+    :param mode: as of open
+    :raises InvalidRequest: it cannot be written
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open(mode, encoding='utf-8') as file:
+            file.write(text)
+    except OSError as error:
+        raise InvalidRequest(f'{path} cannot be written: {error}') from error
 
 
 def answer_lines(question: Question, answer: Answer) -> str:

@@ -7,9 +7,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from remembr_ros.cli.options import add_json, count
-from remembr_ros.cli.output import print_result, progress, stdout_for_json
+from remembr_ros.cli.output import print_result, progress, stdout_for_json, write_text
 from remembr_ros.embedding.embedders import get_embedder
-from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.datasets.navqa import CAPTIONS
 from remembr_ros.evaluation.records.config import run_config
 from remembr_ros.evaluation.run import loading as datasets
@@ -55,10 +54,6 @@ def run(args: argparse.Namespace) -> int:
             'sizes': sizes,
         }
     if args.out is not None:
-        try:
-            args.out.mkdir(parents=True, exist_ok=True)
-            (args.out / 'haystack.json').write_text(json.dumps(result, indent=2) + '\n', encoding='utf-8')
-        except OSError as error:
-            raise InvalidRequest(f'{args.out} cannot be written: {error}') from error
+        write_text(args.out / 'haystack.json', json.dumps(result, indent=2) + '\n')
     print_result(args.json, result, haystack_table(sizes))
     return 0

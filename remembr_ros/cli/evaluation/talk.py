@@ -12,7 +12,7 @@ from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.cli.options import add_json, count, seconds, sequence
-from remembr_ros.cli.output import print_result, progress, stdout_for_json
+from remembr_ros.cli.output import print_result, progress, stdout_for_json, write_text
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.findingdory.episode import live
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     with stdout_for_json(args.json):
         told = _results(_again(args.replay) if args.replay is not None else _held(args))
     if args.out is not None:
-        _write(args.out / 'results.json', json.dumps(told, indent=2) + '\n')
+        write_text(args.out / 'results.json', json.dumps(told, indent=2) + '\n')
     print_result(args.json, told, _lines(told))
     return 0
 
@@ -64,7 +64,7 @@ def _held(args: argparse.Namespace) -> Iterator[TalkEpisode]:
     planner = LoopPlanner(robot, call_timeout_s=args.timeout) if args.planner == 'agent' else OfflinePlanner()
     talking = Talking(user, robot, planner, args.turns, args.steps, args.timeout)
     homes, embedder = list(dict.fromkeys(args.homes)), get_embedder(args.embedder)
-    _write(args.out / 'episodes.jsonl', '')
+    write_text(args.out / 'episodes.jsonl', '')
     with progress('talks', args.episodes, unit='talk') as show:
         done = 0
         for at, seed in enumerate(homes):
@@ -78,7 +78,7 @@ def _held(args: argparse.Namespace) -> Iterator[TalkEpisode]:
                 store.add([Observation(memory) for memory in lived.memories])
                 for number in numbers:
                     episode = hold(talking, seed, number, lived, store)
-                    _write(args.out / 'episodes.jsonl', episode.model_dump_json() + '\n', mode='a')
+                    write_text(args.out / 'episodes.jsonl', episode.model_dump_json() + '\n', mode='a')
                     done += 1
                     show(done)
                     yield episode
@@ -141,12 +141,3 @@ def _lines(told: dict[str, Any]) -> str:
         lines += [f'{name}: {row["replay"]}'] if row['replay'] != 'the same end' else []
         lines += [f'{name}: {row["failure"]}'] if row['failure'] else []
     return '\n'.join(lines)
-
-
-def _write(path: Path, text: str, mode: str = 'w') -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open(mode, encoding='utf-8') as file:
-            file.write(text)
-    except OSError as error:
-        raise InvalidRequest(f'{path} cannot be written: {error}') from error

@@ -1,94 +1,110 @@
-"""What chooses what a robot does next: the truth, chance, rules, or a language model."""
+"""What carries out a task: the truth, chance, rules, or a language model."""
 
 import random
 import re
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable
 
+from remembr_ros.agent.chat.client import ChatClient
+from remembr_ros.agent.model.usage import Ledger
+from remembr_ros.errors import ReplyInvalid
 from remembr_ros.evaluation.embodied.tasks import EmbodiedTask
 from remembr_ros.evaluation.tasks.chooser import Chooser
 from remembr_ros.evaluation.tasks.robot import HomeRobot, Option
 
+SYSTEM = (
+    'You are a robot in a home, with a memory of yesterday. Carry out an instruction step by step: call the '
+    'tool `choose` with the number of one option. The last options end the task.'
+)
 
-class Offer(NamedTuple):
-    """What is chosen from.
 
-    :param options: the last ones end the task: the answers, or that it is done
-    :param outcome: what became of what was chosen before; empty: nothing was
+class Attempt:
+    """A task while it is carried out.
+
+    :param steps: how many there can be
+    :param deadline: on time.monotonic's clock [s]
+    :ivar options: of the robot now; the last ones end the task: the answers, or that it is done
+    :ivar outcome: of the last step
+    :ivar chosen: the answer; None: the task was not ended
     """
 
-    observation: str
-    options: Sequence[Option]
-    outcome: str
+    def __init__(self, task: EmbodiedTask, robot: HomeRobot, steps: int, deadline: float) -> None:
+        self.task, self.robot, self.deadline, self._steps = task, robot, deadline, steps
+        ends = [Option('answer', f'answer: {one}', one) for one in task.choices]
+        self.ends = ends or [Option('done', 'done')]
+        self.done: list[dict[str, str]] = []
+        self.chosen: str | None = None
+        self.ledger = Ledger()
+        self.outcome, self.seen, self.options = '', robot.observe(), [*robot.options(), *self.ends]
 
-    def of_kind(self, *kinds: str) -> list[Option]:
-        return [one for one in self.options if one.kind in kinds]
+    @property
+    def over(self) -> bool:
+        used_up = len(self.done) >= self._steps or time.monotonic() > self.deadline
+        return used_up or self.chosen is not None
 
+    def do(self, option: Option, words: str = '') -> None:
+        """Do one of the options, unless it is over."""
+        if not self.over:
+            self.chosen = option.of if option in self.ends else None
+            outcome = self.robot.do(option, words) if self.chosen is None else ''
+            self.did(option.text, words, outcome)
 
-Choice = tuple[Option, str]
-"""An option, and the words that it takes."""
-Player = Callable[[Offer], Choice]
-"""Chooses in one task. ReplyInvalid: it chose nothing; another RemembrError: it cannot go on."""
-_Going = Generator[Choice, Offer, Offer]
+    def did(self, option: str, words: str, outcome: str) -> None:
+        """Keep a step, and look what there is now."""
+        self.done.append({'observation': self.seen, 'option': option, 'words': words, 'outcome': outcome})
+        self.outcome, self.seen = outcome, self.robot.observe()
+        self.options = [*self.robot.options(), *self.ends]
 
-
-def _player(go_on: Callable[[Offer], _Going]) -> Player:
-    """Return a player that goes on until it has nothing left to do, and then ends the task."""
-    going: list[_Going] = []
-
-    def choose(now: Offer) -> Choice:
-        try:
-            if going:
-                return going[0].send(now)
-            going.append(go_on(now))
-            return next(going[0])
-        except StopIteration as done:
-            now = done.value or now
-            ends = now.of_kind('answer', 'done')
-            return max(ends, key=lambda one: len(_words(one.of) & _words(now.outcome))), ''
-
-    return choose
-
-
-def oracle(task: EmbodiedTask, robot: HomeRobot) -> Player:
-    """Return what does as the predicates say, one after the other."""
-
-    def go_on(now: Offer) -> _Going:
-        for kind, of in _deeds(task):
-            ways = [(kind, of)]
-            if kind == 'go' and of.isdigit():
-                room, base = robot.simulator.things[of].room, str(robot.world.base(int(of)))
-                ways += [('go', room), ('turn', ''), (kind, of), ('go', base), (kind, of)]
-                ways = [] if robot.world.is_near(int(of)) else ways
-            for way in ways:
-                if options := [one for one in now.of_kind(way[0]) if one.of == way[1]]:
-                    now = yield options[0], ''
-                    if way == (kind, of):
-                        break
-        return now
-
-    return _player(go_on)
+    def do_best(self, kind: str, fit: Callable[[Option], int], words: str = '') -> Option | None:
+        """Do the option of a kind that fits best; return it, if one fits."""
+        best = max((one for one in self.options if one.kind == kind), key=fit, default=None)
+        if best is None or fit(best) <= 0:
+            return None
+        self.do(best, words)
+        return best
 
 
-def _deeds(task: EmbodiedTask) -> Iterator[tuple[str, str]]:
-    held = ''
-    for check, of, by in task.demands:
-        if check in ('grab', 'grab_once', 'at') and held != of:
-            held = of
-            yield from (('go', of), ('pick', of))
-        if check == 'choose':
-            yield 'answer', of
-        elif check == 'at':
-            yield from (('go', by), ('place', by))
-        elif check not in ('grab', 'grab_once'):
-            yield from (('go', of), (by, of))
+Player = Callable[[Attempt], None]
+"""Carries out a task. RemembrError: it cannot go on."""
 
 
-def by_chance(seed: str) -> Player:
-    """Return what chooses anything that takes no words."""
-    rng = random.Random(seed)
-    return lambda now: (rng.choice([one for one in now.options if not one.takes]), '')
+def oracle(attempt: Attempt) -> None:
+    """Do as the predicates say, one after the other."""
+    for check, of, by in attempt.task.demands:
+        grabs = check in ('grab', 'grab_once')
+        if (grabs or check == 'at') and str(attempt.robot.world.held) != of:
+            _do_to(attempt, 'pick', of)
+        if not grabs:
+            deed = {'choose': 'answer', 'at': 'place'}.get(check, by or 'go')
+            _do_to(attempt, deed, by if check == 'at' else of)
+    attempt.do(attempt.ends[-1])
+
+
+def _do_to(attempt: Attempt, deed: str, of: str) -> None:
+    """Do something to a thing or a room; go there before, by way of where the thing comes into view."""
+    ways = [of]
+    if of in attempt.robot.simulator.things:
+        room, base = attempt.robot.simulator.things[of].room, str(attempt.robot.world.base(int(of)))
+        ways = [room, base, of]
+    _try(attempt, deed, lambda one: ways.index(one.of) + 1 if one.of in ways else 0, of)
+
+
+def _try(attempt: Attempt, deed: str, fit: Callable[[Option], int], of: str = '') -> None:
+    """Do what fits, after going to what fits, until it is done.
+
+    :param of: to this; empty: to anything that fits
+    """
+    for kind in (deed, 'go', deed, 'turn', deed, 'go', deed, 'go', deed):
+        done = attempt.do_best(kind, (lambda _: 1) if kind == 'turn' else fit)
+        if done is not None and kind == deed and of in ('', done.of):
+            break
+
+
+def by_chance(attempt: Attempt) -> None:
+    """Do anything that takes no words; the same in each run."""
+    rng = random.Random(attempt.task.instruction)
+    while not attempt.over:
+        attempt.do(rng.choice([one for one in attempt.options if not one.takes]))
 
 
 _FORMS = (
@@ -101,47 +117,33 @@ _FORMS = (
     (r'Bring (.+) to (.+)', ('pick', r'\1'), ('place', r'\2')),
     (r'(Switch on|Open|Slice|Light|Water|Fill) (.+)', (r'\1', r'\2')),
 )  # fmt: skip
-"""How the parts of an instruction are read: what is done, and to what."""
+"""How an instruction is read: what is done, and to what."""
 
 
-def offline(task: EmbodiedTask) -> Player:
-    """Return what asks the memory where each part of an instruction is, goes there and does it: by rules."""
-
-    def go_on(now: Offer) -> _Going:
-        me, text = re.match(r'I am in (the .+?)\. ', task.instruction), task.instruction.rstrip('.')
-        for form, *parts in _FORMS:
-            if found := re.fullmatch(form, text[me.end() if me else 0 :]):
-                for part in parts:
-                    deed, of = map(found.expand, part)
-                    of = re.sub(' here$', f' in {me[1]}' if me else '', of)
-                    now = yield from _reach(of, deed.lower(), now)
-                break
-        if me:
-            now = yield from _reach(me[1], 'go', now)
-        if task.choices:
-            now = yield now.of_kind('ask')[0], re.sub(r'\? .*', '?', task.instruction)
-        return now
-
-    return _player(go_on)
+def offline(attempt: Attempt) -> None:
+    """Ask the memory where each part of an instruction is, go there and do it: by rules."""
+    told = attempt.task.instruction
+    me, text = re.match(r'I am in (the .+?)\. ', told), told.rstrip('.')
+    for form, *parts in _FORMS:
+        if found := re.fullmatch(form, text[me.end() if me else 0 :]):
+            for deed, of in [*parts, *([('go', me[1])] if me else [])]:
+                _find(attempt, found.expand(deed).lower(), found.expand(of))
+            break
+    if attempt.task.choices:
+        attempt.do_best('ask', lambda _: 1, re.sub(r'\? .*', '?', told))
+    attempt.do(max(attempt.ends, key=lambda one: len(_words(one.of) & _words(attempt.outcome))))
 
 
-def _reach(of: str, deed: str, now: Offer) -> _Going:
+def _find(attempt: Attempt, deed: str, of: str) -> None:
     """Go to something, by what is seen or else what the memory says; and do something to it."""
     said = of
-    if seen := [one for one in now.of_kind('go') if one.text.startswith(f'go to {of}')]:
-        now = yield seen[0], ''
-    else:
-        now = yield now.of_kind('ask')[0], f'Go to {of}.'
-        said += now.outcome
-        if label := re.search(r'\bm\d+', now.outcome.rpartition('[')[2]):
-            now = yield now.of_kind('go_to_memory')[0], label[0]
-    for kind in (deed, 'go', deed, 'turn', deed, 'go', deed) if deed != 'go' else ():
-        fit = {one: _likeness(one, said) for one in now.of_kind(kind)}
-        if fit and (kind == 'turn' or max(fit.values()) > 0):
-            now = yield max(fit, key=lambda one: fit[one]), ''
-            if kind == deed:
-                break
-    return now
+    if attempt.do_best('go', lambda one: one.text.startswith(f'go to {of}')) is None:
+        attempt.do_best('ask', lambda _: 1, f'Go to {of}.')
+        said += attempt.outcome
+        if label := re.search(r'\bm\d+', attempt.outcome.rpartition('[')[2]):
+            attempt.do_best('go_to_memory', lambda _: 1, label[0])
+    if deed != 'go':
+        _try(attempt, deed, lambda one: _likeness(one, said))
 
 
 def _words(text: str) -> set[str]:
@@ -155,21 +157,18 @@ def _likeness(option: Option, said: str) -> int:
     return len(_words(text) & _words(said)) if name <= _words(said) else 0
 
 
-SYSTEM = (
-    'You are a robot in a home, with a memory of yesterday. Carry out an instruction step by step: call the '
-    'tool `choose` with the number of one option. The last options end the task.'
-)
+def model(attempt: Attempt, chat: ChatClient) -> None:
+    """Let a language model choose; what is no choice costs a step."""
+    chooser = Chooser(chat, SYSTEM, 0.0)
+    attempt.ledger = chooser.ledger
+    while not attempt.over:
+        chooser.timeout_s = attempt.deadline - time.monotonic()
+        told = [f'Instruction: {attempt.task.instruction}', attempt.outcome, attempt.seen]
+        try:
+            attempt.do(*chooser.choose('\n'.join(filter(None, told)), attempt.options))
+        except ReplyInvalid as error:
+            attempt.did('', '', f'That was no choice: {error}.')
 
 
-def model(task: EmbodiedTask, chooser: Chooser, deadline: float) -> Player:
-    """Return what lets a language model choose.
-
-    :param deadline: on time.monotonic's clock [s]
-    """
-
-    def choose(now: Offer) -> Choice:
-        chooser.timeout_s = deadline - time.monotonic()
-        told = [f'Instruction: {task.instruction}', now.outcome, now.observation]
-        return chooser.choose('\n'.join(filter(None, told)), now.options)
-
-    return choose
+PLAYERS: dict[str, Player] = {'offline': offline, 'random': by_chance, 'oracle': oracle}
+"""Those that need no language model."""

@@ -1,25 +1,22 @@
 """What a task demands of what a robot has done, after EmbodiedEval (arXiv 2501.11858)."""
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from remembr_ros.evaluation.tasks.goals import Predicate, Where, standing
 from remembr_ros.evaluation.tasks.robot import HomeRobot
-
-Check = Literal[
-    'choose', 'agent_at', 'agent_pass', 'at', 'grab_once', 'grab', 'special_action_success'
-]  # fmt: skip
-"""It chose an answer; is somewhere at the end, or was at any time; a thing is in a receptacle at the end; it
-held a thing at any time, or does at the end; it did something to a thing."""
 
 
 class Demand(NamedTuple):
     """That a predicate holds.
 
+    :param check: choose: an answer; agent_at, agent_pass: it is somewhere at the end, was at any time; at: a
+        thing is in a receptacle at the end; grab_once, grab: it held a thing at any time, does at the end;
+        special_action_success: it did something to a thing
     :param of: number of a thing, name of a room, or the answer
     :param by: of `at` the number of the receptacle, of a special action which, such as open
     """
 
-    check: Check
+    check: str
     of: str
     by: str = ''
 

@@ -3,29 +3,24 @@
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from remembr_ros.agent.chat.client import ChatClient
-from remembr_ros.agent.model.usage import Ledger
 from remembr_ros.agent.offline.planner import OfflinePlanner
-from remembr_ros.errors import RemembrError, ReplyInvalid
-from remembr_ros.evaluation.embodied.players import SYSTEM, Offer, Player, by_chance, model, offline, oracle
+from remembr_ros.errors import RemembrError
+from remembr_ros.evaluation.embodied.players import Attempt, Player, oracle
 from remembr_ros.evaluation.embodied.predicates import holds
-from remembr_ros.evaluation.embodied.tasks import EmbodiedTask, candidates
-from remembr_ros.evaluation.findingdory.episode import HomeEpisode, live
+from remembr_ros.evaluation.embodied.tasks import candidates
+from remembr_ros.evaluation.findingdory.episode import live
 from remembr_ros.evaluation.metrics.scores import bootstrap_interval
-from remembr_ros.evaluation.tasks.chooser import Chooser
 from remembr_ros.evaluation.tasks.goals import spl
-from remembr_ros.evaluation.tasks.robot import HomeRobot, Option
+from remembr_ros.evaluation.tasks.robot import HomeRobot
 from remembr_ros.memory.model.record import Observation
 from remembr_ros.memory.opening import open_store
-from remembr_ros.memory.store import MemoryStore
 from remembr_ros.simulation.homes.world import world_of
 
-PLANNERS = ('offline', 'agent', 'random', 'oracle')
 FIGURES = ('success', 'gcs', 'spl')
 COST = ('n_steps', 'calls', 'prompt_tokens', 'completion_tokens')
 
@@ -33,98 +28,52 @@ Row = dict[str, Any]
 """What became of a task: a line of episodes.jsonl."""
 
 
-@dataclass(frozen=True, slots=True)
-class EmbodiedRun:
-    """What decides the outcome.
+def play_home(
+    seed: int, player: Player, embedder: str, *, tasks: int, steps: int, timeout_s: float
+) -> Iterator[Row]:
+    """Yield what becomes of the tasks of a home, each with how many were thrown away before it.
 
-    :param planner: one of PLANNERS
-    :param tasks: of a home
     :param steps: for a task; so is timeout_s [s]
-    :param chat: the language model of the planner agent
     """
+    episode, thrown, done = live(seed), 0, 0
 
-    planner: str
-    tasks: int
-    steps: int
-    timeout_s: float
-    embedder: str
-    chat: ChatClient | None = None
-
-    def home(self, seed: int) -> Iterator[Row]:
-        """Yield what becomes of the tasks of a home, each with how many were thrown away before it."""
-        episode, thrown, done = live(seed), 0, 0
-        with TemporaryDirectory() as folder, open_store(f'{folder}/home.db', self.embedder) as store:
-            store.add([Observation(memory) for memory in episode.memories])
-            for task in candidates(seed, episode):
-                best = self._try('oracle', task, seed, episode, store)
-                if best['success'] < 1.0 or best['held_before']:
-                    thrown += 1
-                    continue
-                row, done = best, done + 1
-                if self.planner != 'oracle':
-                    row = self._try(self.planner, task, seed, episode, store)
-                success, shortest_m = row['success'] == 1.0, best['driven_m']
-                row['spl'] = spl(success=success, driven_m=row['driven_m'], shortest_m=shortest_m)
-                yield {'home': seed, 'task': done, **row, 'shortest_m': shortest_m, 'thrown_away': thrown}
-                if done == self.tasks:
-                    break
-                thrown = 0
-        episode.simulator.close()
-
-    def _try(
-        self, planner: str, task: EmbodiedTask, seed: int, episode: HomeEpisode, store: MemoryStore
-    ) -> Row:
+    def played(player: Player) -> Row:
         world = world_of(seed, episode.placements, episode.now_ns, episode.truth.here)
-        ledger, deadline = Ledger(), time.monotonic() + self.timeout_s
         with closing(HomeRobot(world, store, OfflinePlanner())) as robot:
-            if planner == 'oracle':
-                player = oracle(task, robot)
-            elif planner == 'random':
-                player = by_chance(f'{seed} {task.instruction}')
-            elif self.chat is None:
-                player = offline(task)
-            else:
-                chooser = Chooser(self.chat, SYSTEM, self.timeout_s)
-                player, ledger = model(task, chooser, deadline), chooser.ledger
-            played = carry_out(task, robot, player, self.steps, deadline)
-        return {'planner': planner, **asdict(task), **played, **asdict(ledger.usage)}
+            return carry_out(Attempt(task, robot, steps, time.monotonic() + timeout_s), player)
 
-
-def carry_out(task: EmbodiedTask, robot: HomeRobot, player: Player, steps: int, deadline: float) -> Row:
-    """Let a player choose until the task is over, or its steps or its time are used up.
-
-    :param deadline: on time.monotonic's clock [s]
-    """
-    ends = [Option('answer', f'answer: {one}', one) for one in task.choices] or [Option('done', 'done')]
-    before = all(holds(one, robot, '') for one in task.demands)
-    done: list[Row] = []
-    outcome = chosen = failure = ''
-    while len(done) < steps and not failure:
-        offer = Offer(robot.observe(), [*robot.options(), *ends], outcome)
-        done.append({'observation': offer.observation, 'option': '', 'words': ''})
-        try:
-            option, words = player(offer)
-            done[-1] |= {'option': option.text, 'words': words}
-            if option in ends:
-                chosen = option.of
+    with (
+        closing(episode.simulator),
+        TemporaryDirectory() as folder,
+        open_store(f'{folder}/home.db', embedder) as store,
+    ):
+        store.add([Observation(memory) for memory in episode.memories])
+        for task in candidates(seed, episode):
+            best = played(oracle)
+            if best['success'] < 1.0 or best['held_before']:
+                thrown += 1
+                continue
+            row, done = best if player is oracle else played(player), done + 1
+            ways = {'driven_m': row['driven_m'], 'shortest_m': best['driven_m']}
+            row |= {'spl': spl(success=row['success'] == 1.0, **ways), **ways, 'thrown_away': thrown}
+            yield {'home': seed, 'task': done, **asdict(task), **row}
+            if done == tasks:
                 break
-            outcome = robot.do(option, words)
-        except ReplyInvalid as error:
-            outcome = f'That was no choice: {error}.'
-        except RemembrError as error:
-            outcome = failure = str(error)
-        done[-1]['outcome'] = outcome
-        if not failure and time.monotonic() > deadline:
-            failure = 'the time is over'
-    met = [not failure and holds(one, robot, chosen) for one in task.demands]
-    told = [{**one._asdict(), 'holds': yes} for one, yes in zip(task.demands, met, strict=True)]
-    figures = {
-        'success': float(all(met)),
-        'gcs': fmean(met),
-        'driven_m': robot.driven_m,
-        'n_steps': len(done),
-    }
-    return {'steps': done, 'failure': failure, 'held_before': before, 'demands': told, **figures}
+            thrown = 0
+
+
+def carry_out(attempt: Attempt, player: Player) -> Row:
+    """Let a player carry out a task; return what it did, and what holds then."""
+    failure, robot, demands = '', attempt.robot, attempt.task.demands
+    before = all(holds(one, robot, '') for one in demands)
+    try:
+        player(attempt)
+    except RemembrError as error:
+        failure = str(error)
+    met = [not failure and holds(one, robot, attempt.chosen or '') for one in demands]
+    told = {'steps': attempt.done, 'failure': failure, 'held_before': before, 'holds': met}
+    figures = {'success': float(all(met)), 'gcs': fmean(met), 'driven_m': robot.driven_m}
+    return {**told, **figures, 'n_steps': len(attempt.done), **asdict(attempt.ledger.usage)}
 
 
 def results(rows: Sequence[Row]) -> dict[str, Any]:
@@ -135,7 +84,6 @@ def results(rows: Sequence[Row]) -> dict[str, Any]:
         'by_category': {name: _figures([r for r in rows if r['category'] == name]) for name in categories},
         'cost': {name: fmean(row[name] for row in rows) for name in COST if rows},
         'thrown_away': sum(row['thrown_away'] for row in rows),
-        'failed': sum(bool(row['failure']) for row in rows),
     }
 
 

@@ -101,9 +101,7 @@ class HomeRobot:
             Option('go', f'go to the {r.name}', r.name) for r in world.making.rooms if r.name != world.room
         ]
         there = [number for number in sorted(self._seen) if number in world.making.placed]
-        found += [
-            Option('go', f'go to the {self.world.called(n)}', str(n)) for n in there if self._goes_to(n)
-        ]
+        found += [Option('go', f'go to the {world.called(n)}', str(n)) for n in there if not world.is_near(n)]
         for number in filter(world.is_near, there):
             name, label = self.world.called(number), world.item(number).label
             kinds = [kind for kind, labels in ACTIONS.items() if label in labels]
@@ -191,9 +189,6 @@ class HomeRobot:
         for step in looked:
             parts = self.simulator.parts_seen(replace(pose, yaw=pose.yaw + step * math.tau / 8))
             self._seen |= {n for n in self.world.making.placed if parts[n] >= VISIBLE_PART}
-
-    def _goes_to(self, number: int) -> bool:
-        return self.world.item(number).kind != 'alive' and not self.world.is_near(number)
 
     def _question(self, text: str) -> Question:
         return Question(text, self.world.now_ns, self.world.pose)

@@ -133,8 +133,10 @@ def _done(asked: GoalRequest, log: _Log) -> list[Occurrence]:
     query = asked.query
     after, before = (side and replace(side, scope=query.scope) for side in (query.after, query.before))
     places = [name for place in log.places.all for name in place.names]
-    if query.receptacle and any(is_named(query.receptacle, name) for name in places):
-        query = replace(query, place=query.receptacle, receptacle='')  # 'picked in the kitchen'
+    receptacle, _, room = query.receptacle.rpartition(' in the ')
+    if room and any(is_named(room, name) for name in places):
+        # 'picked in the kitchen', 'put on the table in the kitchen'
+        query = replace(query, place=room, receptacle=receptacle)
     every = choose_deeds(replace(query, after=after, before=before), log).every
     if not every and after and before:  # whichever came first
         every = choose_deeds(replace(query, after=before, before=after), log).every

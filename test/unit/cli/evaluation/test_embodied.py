@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from remembr_ros.cli.main import main
-from remembr_ros.evaluation.embodied.run import EmbodiedRun
 
 
 def row(home: int, success: float) -> dict[str, Any]:
@@ -19,10 +18,10 @@ def row(home: int, success: float) -> dict[str, Any]:
 
 @pytest.fixture(autouse=True)
 def homes(monkeypatch: pytest.MonkeyPatch) -> None:
-    def home(_: EmbodiedRun, seed: int) -> Iterator[dict[str, Any]]:
+    def play_home(seed: int, *_: Any, **__: Any) -> Iterator[dict[str, Any]]:
         yield row(seed, float(seed == 1))
 
-    monkeypatch.setattr(EmbodiedRun, 'home', home)
+    monkeypatch.setattr('remembr_ros.cli.evaluation.embodied.play_home', play_home)
     for name in ('REMEMBR_LLM', 'REMEMBR_LLM_URL', 'OPENAI_API_KEY'):
         monkeypatch.delenv(name, raising=False)
 

@@ -50,5 +50,5 @@ def test_what_is_true_of_the_day_is_demanded() -> None:
     for thing, piece in backs.items():
         assert [one.source for one in episode.truth.handled if one.thing == thing] == [piece]
     for task in tasks:
-        if task.instruction == 'Go to the thing that you moved last yesterday.':
-            assert task.demands[0].of == last.thing
+        if task.instruction == 'Which thing did you move last yesterday?':
+            assert task.demands[0].of == f'the {episode.truth.name(last.thing)}'

@@ -160,6 +160,7 @@ ONE = {
     'Go to the receptacle that you opened': 9.2,
     'Go to the sink that you used': 5.1,
     'Go to the object you picked in the hall': 5.1,
+    'Go to the cup that you put on the shelf in the hall': 18.1,
     'Take me to something that you moved': 3.2,
     'Go to where you put the red cup': 18.1,
     'Go to the object you handled third': 5.1,
