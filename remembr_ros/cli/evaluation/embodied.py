@@ -17,12 +17,7 @@ from remembr_ros.evaluation.run.planners import get_chats
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add('--homes', nargs='+', type=sequence, required=True, metavar='SEED', help='seeds of the homes')
-    add(
-        '--planner',
-        choices=(*PLAYERS, 'agent'),
-        default='offline',
-        help='what chooses (default: %(default)s)',
-    )
+    add('--planner', choices=(*PLAYERS, 'agent'), default='offline', help='(default: %(default)s)')
     add('--tasks', type=count, default=6, metavar='N', help='of each home (default: %(default)s)')
     add('--steps', type=count, default=24, metavar='N', help='for a task (default: %(default)s)')
     add('--timeout', type=seconds, default=120.0, metavar='S', help='for a task (default: %(default)s)')

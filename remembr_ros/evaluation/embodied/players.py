@@ -11,6 +11,8 @@ from remembr_ros.errors import ReplyInvalid
 from remembr_ros.evaluation.embodied.tasks import EmbodiedTask
 from remembr_ros.evaluation.tasks.chooser import Chooser
 from remembr_ros.evaluation.tasks.robot import HomeRobot, Option
+from remembr_ros.memory.deeds.query import is_named
+from remembr_ros.memory.matching.terms import content_stems
 
 SYSTEM = (
     'You are a robot in a home, with a memory of yesterday. Carry out an instruction step by step: call the '
@@ -21,10 +23,8 @@ SYSTEM = (
 class Attempt:
     """A task while it is carried out.
 
-    :param steps: how many there can be
     :param deadline: on time.monotonic's clock [s]
     :ivar options: of the robot now; the last ones end the task: the answers, or that it is done
-    :ivar outcome: of the last step
     :ivar chosen: the answer; None: the task was not ended
     """
 
@@ -55,7 +55,9 @@ class Attempt:
         self.outcome, self.seen = outcome, self.robot.observe()
         self.options = [*self.robot.options(), *self.ends]
 
-    def do_best(self, kind: str, fit: Callable[[Option], int], words: str = '') -> Option | None:
+    def do_best(
+        self, kind: str, fit: Callable[[Option], int] = lambda _: 1, words: str = ''
+    ) -> Option | None:
         """Do the option of a kind that fits best; return it, if one fits."""
         best = max((one for one in self.options if one.kind == kind), key=fit, default=None)
         if best is None or fit(best) <= 0:
@@ -82,11 +84,10 @@ def oracle(attempt: Attempt) -> None:
 
 def _do_to(attempt: Attempt, deed: str, of: str) -> None:
     """Do something to a thing or a room; go there before, by way of where the thing comes into view."""
-    ways = [of]
-    if of in attempt.robot.simulator.things:
-        room, base = attempt.robot.simulator.things[of].room, str(attempt.robot.world.base(int(of)))
-        ways = [room, base, of]
-    _try(attempt, deed, lambda one: ways.index(one.of) + 1 if one.of in ways else 0, of)
+    thing, fit = attempt.robot.simulator.things.get(of), {}
+    if thing is not None:
+        fit = {thing.room: 1, str(attempt.robot.world.base(int(of))): 2}
+    _try(attempt, deed, lambda one: {**fit, of: 3}.get(one.of, 0), of)
 
 
 def _try(attempt: Attempt, deed: str, fit: Callable[[Option], int], of: str = '') -> None:
@@ -95,7 +96,7 @@ def _try(attempt: Attempt, deed: str, fit: Callable[[Option], int], of: str = ''
     :param of: to this; empty: to anything that fits
     """
     for kind in (deed, 'go', deed, 'turn', deed, 'go', deed, 'go', deed):
-        done = attempt.do_best(kind, (lambda _: 1) if kind == 'turn' else fit)
+        done = attempt.do_best(kind) if kind == 'turn' else attempt.do_best(kind, fit)
         if done is not None and kind == deed and of in ('', done.of):
             break
 
@@ -126,35 +127,33 @@ def offline(attempt: Attempt) -> None:
     me, text = re.match(r'I am in (the .+?)\. ', told), told.rstrip('.')
     for form, *parts in _FORMS:
         if found := re.fullmatch(form, text[me.end() if me else 0 :]):
-            for deed, of in [*parts, *([('go', me[1])] if me else [])]:
+            for deed, of in parts:
                 _find(attempt, found.expand(deed).lower(), found.expand(of))
             break
+    if me:
+        _find(attempt, 'go', me[1])
     if attempt.task.choices:
-        attempt.do_best('ask', lambda _: 1, re.sub(r'\? .*', '?', told))
-    attempt.do(max(attempt.ends, key=lambda one: len(_words(one.of) & _words(attempt.outcome))))
+        attempt.do_best('ask', words=re.sub(r'\? .*', '?', told))
+    attempt.do(min(attempt.ends, key=lambda one: len(content_stems(one.of) - content_stems(attempt.outcome))))
 
 
 def _find(attempt: Attempt, deed: str, of: str) -> None:
     """Go to something, by what is seen or else what the memory says; and do something to it."""
     said = of
     if attempt.do_best('go', lambda one: one.text.startswith(f'go to {of}')) is None:
-        attempt.do_best('ask', lambda _: 1, f'Go to {of}.')
+        attempt.do_best('ask', words=f'Go to {of}.')
         said += attempt.outcome
         if label := re.search(r'\bm\d+', attempt.outcome.rpartition('[')[2]):
-            attempt.do_best('go_to_memory', lambda _: 1, label[0])
+            attempt.do_best('go_to_memory', words=label[0])
     if deed != 'go':
         _try(attempt, deed, lambda one: _likeness(one, said))
-
-
-def _words(text: str) -> set[str]:
-    return set(re.findall(r'\w+', text.lower())) - {'the', 'in'}
 
 
 def _likeness(option: Option, said: str) -> int:
     """Return how many words of an option were said; 0 unless those of the thing's name were."""
     text = option.text.partition(' on the ' if option.kind == 'place' else ' the ')[2]
-    name = _words(re.split(' on the | in the ', text)[0])
-    return len(_words(text) & _words(said)) if name <= _words(said) else 0
+    name = re.split(' on the | in the ', text)[0]
+    return len(content_stems(text) & content_stems(said)) if is_named(name, said) else 0
 
 
 def model(attempt: Attempt, chat: ChatClient) -> None:

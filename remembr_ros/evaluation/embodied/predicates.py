@@ -21,10 +21,10 @@ class Demand(NamedTuple):
     by: str = ''
 
 
-def holds(demand: Demand, robot: HomeRobot, chosen: str) -> bool:
+def holds(demand: Demand, robot: HomeRobot, chosen: str | None) -> bool:
     """Tell whether a demand is met now.
 
-    :param chosen: the answer; empty: there is none
+    :param chosen: the answer; None: there is none
     """
     (check, of, by), world, home = demand, robot.world, robot.simulator
     if check == 'choose':

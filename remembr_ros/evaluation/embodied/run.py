@@ -54,9 +54,9 @@ def play_home(
                 thrown += 1
                 continue
             row, done = best if player is oracle else played(player), done + 1
-            ways = {'driven_m': row['driven_m'], 'shortest_m': best['driven_m']}
-            row |= {'spl': spl(success=row['success'] == 1.0, **ways), **ways, 'thrown_away': thrown}
-            yield {'home': seed, 'task': done, **asdict(task), **row}
+            driven_m, shortest_m = row['driven_m'], best['driven_m']
+            row['spl'] = spl(success=row['success'] == 1.0, driven_m=driven_m, shortest_m=shortest_m)
+            yield {'home': seed, **asdict(task), **row, 'shortest_m': shortest_m, 'thrown_away': thrown}
             if done == tasks:
                 break
             thrown = 0
@@ -65,12 +65,12 @@ def play_home(
 def carry_out(attempt: Attempt, player: Player) -> Row:
     """Let a player carry out a task; return what it did, and what holds then."""
     failure, robot, demands = '', attempt.robot, attempt.task.demands
-    before = all(holds(one, robot, '') for one in demands)
+    before = all(holds(one, robot, None) for one in demands)
     try:
         player(attempt)
     except RemembrError as error:
         failure = str(error)
-    met = [not failure and holds(one, robot, attempt.chosen or '') for one in demands]
+    met = [not failure and holds(one, robot, attempt.chosen) for one in demands]
     told = {'steps': attempt.done, 'failure': failure, 'held_before': before, 'holds': met}
     figures = {'success': float(all(met)), 'gcs': fmean(met), 'driven_m': robot.driven_m}
     return {**told, **figures, 'n_steps': len(attempt.done), **asdict(attempt.ledger.usage)}

@@ -65,11 +65,7 @@ def _fillings(episode: HomeEpisode, rng: random.Random) -> Iterator[_Filling]:
         for key, one in things.items()
         if in_room[one.name, one.room] == 1 and (key in truth.known or one.label in FURNITURE)
     }
-    on = {  # or in, all furniture
-        key: f'{"in" if things[key].label == "fridge" else "on"} {name}'
-        for key, name in said.items()
-        if things[key].kind == 'receptacle'
-    }
+    pieces = [key for key in said if things[key].kind == 'receptacle' and things[key].label != 'fridge']
     small = [k for k in truth.objects if names[truth.name(k)] == 1 and truth.label(k) in ON_FURNITURE]
     to_here = Demand('agent_at', here)
     moves = Counter(one.thing for one in truth.handled)
@@ -86,13 +82,13 @@ def _fillings(episode: HomeEpisode, rng: random.Random) -> Iterator[_Filling]:
         yield 'interaction', 'Put {} back where you took it from yesterday.', (name,), (back,), ()
         text = 'I am in the {}. Put {} back where you took it from yesterday, then come to me.'
         yield 'social', text, (here, name), (back, to_here), ()
-        if one.target in on and put[label, one.target] == 1:
-            right, pieces = Demand('choose', said[one.target]), [said[key] for key in on]
-            yield 'spatial', 'Where did you put {} yesterday?', (name,), (right,), pieces
-            words, to = f'the {label} that you put {on[one.target]} yesterday', rng.choice(list(on))
+        if one.target in pieces and put[label, one.target] == 1:
+            right, answers = Demand('choose', said[one.target]), [said[key] for key in pieces]
+            yield 'spatial', 'Where did you put {} yesterday?', (name,), (right,), answers
+            words, to = f'the {label} that you put on {said[one.target]} yesterday', rng.choice(pieces)
             yield 'interaction', 'Bring {} to {}.', (words, said[to]), (Demand('at', one.thing, to),), ()
-            colour = Demand('choose', things[one.thing].attributes['colour'])
-            yield 'attribute', 'What colour is {}?', (words,), (colour,), PAINTS
+            if colour := things[one.thing].attributes.get('colour'):
+                yield 'attribute', 'What colour is {}?', (words,), (Demand('choose', colour),), PAINTS
     for key in small:
         name, grab = said[key], Demand('grab', key)
         yield 'spatial', 'In which room is {}?', (name,), (Demand('choose', things[key].room),), rooms
@@ -104,11 +100,11 @@ def _fillings(episode: HomeEpisode, rng: random.Random) -> Iterator[_Filling]:
             if things[key].label in labels:
                 done = Demand('special_action_success', key, deed)
                 yield 'interaction', '{} {}.', (deed.capitalize(), name), (done,), ()
-    for key, where in on.items():
+    for key in pieces:
         there = [things[str(n)].label for n, at in episode.placements.items() if str(at.receptacle) == key]
         for label, times in Counter(there).items():
-            text, look = 'How many {} are {}? Go there and look.', Demand('agent_pass', key)
-            yield 'spatial', text, (plural(label), where), (look, Demand('choose', str(times))), '12345'
-        for room in rooms:
+            text, look = 'How many {} are on {}? Go there and look.', Demand('agent_pass', key)
+            yield 'spatial', text, (plural(label), said[key]), (look, Demand('choose', str(times))), '12345'
+        for room in sorted({*rooms} - {things[key].room}):
             demands = (Demand('agent_pass', room), Demand('agent_at', key))
             yield 'navigation', 'Go to {} by way of the {}.', (said[key], room), demands, ()
