@@ -8,7 +8,7 @@ from pathlib import Path
 
 from remembr_ros.cli.evaluation.execution import add_execution, execution
 from remembr_ros.cli.options import add_json
-from remembr_ros.cli.output import print_result, stdout_for_json
+from remembr_ros.cli.output import print_result, stdout_for_json, write_text
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.evaluation.run.execution import carry_out
@@ -50,10 +50,7 @@ def run(args: argparse.Namespace) -> int:
         {'run': cell.name, 'settings': cell.settings, **summary}
         for cell, (_, summary) in zip(cells, runs, strict=True)
     ]
-    try:
-        (args.out / 'grid.md').write_text(f'{table}\n', encoding='utf-8')
-        (args.out / 'grid.json').write_text(json.dumps(rows, indent=2, default=str) + '\n', encoding='utf-8')
-    except OSError as error:
-        raise InvalidRequest(f'{args.out} cannot be written: {error}') from error
+    write_text(args.out / 'grid.md', f'{table}\n')
+    write_text(args.out / 'grid.json', json.dumps(rows, indent=2, default=str) + '\n')
     print_result(args.json, {'runs': json.loads(json.dumps(rows, default=str))}, table)
     return 0

@@ -84,6 +84,7 @@ def results(rows: Sequence[Row]) -> dict[str, Any]:
         'by_category': {name: _figures([r for r in rows if r['category'] == name]) for name in categories},
         'cost': {name: fmean(row[name] for row in rows) for name in COST if rows},
         'thrown_away': sum(row['thrown_away'] for row in rows),
+        'failed': sum(bool(row['failure']) for row in rows),
     }
 
 

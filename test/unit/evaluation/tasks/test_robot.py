@@ -65,12 +65,23 @@ def test_what_was_put_somewhere_yesterday_is_found_and_carried(
 
 def test_all_that_is_offered_on_the_way_can_be_done(robot: HomeRobot) -> None:
     do(robot, 'turn')
-    for one in robot.options():
-        if one.kind == 'go':
-            assert FAILED not in robot.do(one), one
-    offered = [one for one in robot.options() if one.kind not in ('go', 'turn', 'place') and not one.takes]
+    ways = [one for one in robot.options() if one.kind == 'go']
+    offered = 0
+    for way in ways:
+        assert FAILED not in robot.do(way), way
+        for one in robot.options():
+            if one.kind not in ('go', 'turn', 'place') and not one.takes:
+                assert robot.world.is_near(int(one.of)), one
+                offered += 1
     assert offered
-    assert all(robot.world.is_near(int(one.of)) for one in offered)
+
+
+def test_it_goes_to_a_person(robot: HomeRobot) -> None:
+    person = next(number for number, one in robot.simulator.things.items() if one.label == 'person')
+    do(robot, 'go', robot.simulator.things[person].room)
+    do(robot, 'turn')
+    assert FAILED not in do(robot, 'go', 'person')
+    assert robot.world.is_near(int(person))
 
 
 def test_the_tools_of_the_agent_are_among_the_options(robot: HomeRobot) -> None:
