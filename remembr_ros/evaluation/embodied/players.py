@@ -20,7 +20,7 @@ SYSTEM = (
 )
 
 
-class Attempt:
+class Playthrough:
     """A task while it is carried out.
 
     :param deadline: on time.monotonic's clock [s]
@@ -66,11 +66,11 @@ class Attempt:
         return best
 
 
-Player = Callable[[Attempt], None]
+Player = Callable[[Playthrough], None]
 """Carries out a task. RemembrError: it cannot go on."""
 
 
-def oracle(attempt: Attempt) -> None:
+def oracle(attempt: Playthrough) -> None:
     """Do as the predicates say, one after the other."""
     for check, of, by in attempt.task.demands:
         grabs = check in ('grab', 'grab_once')
@@ -82,7 +82,7 @@ def oracle(attempt: Attempt) -> None:
     attempt.do(attempt.ends[-1])
 
 
-def _do_to(attempt: Attempt, deed: str, of: str) -> None:
+def _do_to(attempt: Playthrough, deed: str, of: str) -> None:
     """Do something to a thing or a room; go there before, by way of where the thing comes into view."""
     thing, fit = attempt.robot.simulator.things.get(of), {}
     if thing is not None:
@@ -90,7 +90,7 @@ def _do_to(attempt: Attempt, deed: str, of: str) -> None:
     _try(attempt, deed, lambda one: {**fit, of: 3}.get(one.of, 0), of)
 
 
-def _try(attempt: Attempt, deed: str, fit: Callable[[Option], int], of: str = '') -> None:
+def _try(attempt: Playthrough, deed: str, fit: Callable[[Option], int], of: str = '') -> None:
     """Do what fits, after going to what fits, until it is done.
 
     :param of: to this; empty: to anything that fits
@@ -101,7 +101,7 @@ def _try(attempt: Attempt, deed: str, fit: Callable[[Option], int], of: str = ''
             break
 
 
-def by_chance(attempt: Attempt) -> None:
+def by_chance(attempt: Playthrough) -> None:
     """Do anything that takes no words; the same in each run."""
     rng = random.Random(attempt.task.instruction)
     while not attempt.over:
@@ -121,7 +121,7 @@ _FORMS = (
 """How an instruction is read: what is done, and to what."""
 
 
-def offline(attempt: Attempt) -> None:
+def offline(attempt: Playthrough) -> None:
     """Ask the memory where each part of an instruction is, go there and do it: by rules."""
     told = attempt.task.instruction
     me, text = re.match(r'I am in (the .+?)\. ', told), told.rstrip('.')
@@ -137,7 +137,7 @@ def offline(attempt: Attempt) -> None:
     attempt.do(min(attempt.ends, key=lambda one: len(content_stems(one.of) - content_stems(attempt.outcome))))
 
 
-def _find(attempt: Attempt, deed: str, of: str) -> None:
+def _find(attempt: Playthrough, deed: str, of: str) -> None:
     """Go to something, by what is seen or else what the memory says; and do something to it."""
     said = of
     if attempt.do_best('go', lambda one: one.text.startswith(f'go to {of}')) is None:
@@ -156,7 +156,7 @@ def _likeness(option: Option, said: str) -> int:
     return len(content_stems(text) & content_stems(said)) if is_named(name, said) else 0
 
 
-def model(attempt: Attempt, chat: ChatClient) -> None:
+def model(attempt: Playthrough, chat: ChatClient) -> None:
     """Let a language model choose; what is no choice costs a step."""
     chooser = Chooser(chat, SYSTEM, 0.0)
     attempt.ledger = chooser.ledger

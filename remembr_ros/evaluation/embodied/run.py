@@ -10,7 +10,7 @@ from typing import Any
 
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.errors import RemembrError
-from remembr_ros.evaluation.embodied.players import Attempt, Player, oracle
+from remembr_ros.evaluation.embodied.players import Player, Playthrough, oracle
 from remembr_ros.evaluation.embodied.predicates import holds
 from remembr_ros.evaluation.embodied.tasks import candidates
 from remembr_ros.evaluation.findingdory.episode import live
@@ -40,7 +40,7 @@ def play_home(
     def played(player: Player) -> Row:
         world = world_of(seed, episode.placements, episode.now_ns, episode.truth.here)
         with closing(HomeRobot(world, store, OfflinePlanner())) as robot:
-            return carry_out(Attempt(task, robot, steps, time.monotonic() + timeout_s), player)
+            return carry_out(Playthrough(task, robot, steps, time.monotonic() + timeout_s), player)
 
     with (
         closing(episode.simulator),
@@ -62,7 +62,7 @@ def play_home(
             thrown = 0
 
 
-def carry_out(attempt: Attempt, player: Player) -> Row:
+def carry_out(attempt: Playthrough, player: Player) -> Row:
     """Let a player carry out a task; return what it did, and what holds then."""
     failure, robot, demands = '', attempt.robot, attempt.task.demands
     before = all(holds(one, robot, None) for one in demands)

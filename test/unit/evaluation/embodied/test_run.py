@@ -13,7 +13,7 @@ from remembr_ros.agent.chat.client import ToolCall
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.embedding.hashing import HashingEmbedder
-from remembr_ros.evaluation.embodied.players import Attempt, Player, by_chance, model, offline, oracle
+from remembr_ros.evaluation.embodied.players import Player, Playthrough, by_chance, model, offline, oracle
 from remembr_ros.evaluation.embodied.predicates import Demand, holds
 from remembr_ros.evaluation.embodied.run import Row, carry_out, play_home, results
 from remembr_ros.evaluation.embodied.tasks import EmbodiedTask, candidates
@@ -51,7 +51,7 @@ def called(remembered: Remembered, pattern: str) -> EmbodiedTask:
 
 
 def played(task: EmbodiedTask, robot: HomeRobot, player: Player, steps: int = 24) -> Row:
-    return carry_out(Attempt(task, robot, steps, time.monotonic() + 60.0), player)
+    return carry_out(Playthrough(task, robot, steps, time.monotonic() + 60.0), player)
 
 
 @pytest.mark.parametrize('pattern', ['Put {} back', 'Go to {} by way of', 'How many', 'I am in the {}. Put'])
@@ -140,7 +140,7 @@ def test_a_server_that_hangs_fails_the_task_in_time(robot: HomeRobot, remembered
     with ScriptedServer([ScriptedReply(hang_s=30.0)]) as server:
         began = time.monotonic()
         player = partial(model, chat=OpenAIChat('scripted', server.url))
-        row = carry_out(Attempt(task, robot, 24, began + 0.5), player)
+        row = carry_out(Playthrough(task, robot, 24, began + 0.5), player)
     assert time.monotonic() - began < 10.0
     assert row['failure']
     assert row['success'] == row['gcs'] == 0.0
