@@ -190,6 +190,9 @@ def _find(request: Request, question: Question, recall: Recall, scope: Scope) ->
         many = request.counting or request.visits or request.choice in (Choice.EVERY, Choice.MOST_OFTEN)
         limit = ALL if many else STAY_POOL if request.kind is Kind.DURATION else POOL
         hits = find_sightings(request, recall, scope, limit)
+        if request.kind is Kind.BINARY and not hits:  # a long caption has it by the way
+            more = find_sightings(request, recall, scope, ALL)
+            hits = [hit for hit in more if not lacks_a_part(request, hit.memory)]
         if (choice := _choice(request, hits)) in (Choice.LATEST, Choice.EARLIEST):
             hits = find_outermost(request, recall, scope, hits, choice)
     elif window.at_ns is not None:
