@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
+from remembr_ros.memory.objects.wording import with_article
 from remembr_ros.simulation.homes.day import WorkDay
 from remembr_ros.simulation.homes.home import Item, centre_of, name_of
+from remembr_ros.simulation.homes.simulator import room_of
 from remembr_ros.simulation.homes.trajectory import other_looks
 from remembr_ros.simulation.homes.world import ACTIONS, Interaction
 
@@ -38,6 +40,9 @@ class Needle:
     clues_ns: tuple[int, ...] = ()
 
 
+Asked = tuple[Needle, float | None]  # with the depth of its oldest clue; None: it has none
+
+
 class NeedleTruth:
     """What is true of a trajectory.
 
@@ -48,22 +53,19 @@ class NeedleTruth:
 
     def __init__(self, day: WorkDay, seen_ns: Mapping[str, int]) -> None:
         self.items, self.interactions, self._seen_ns = day.home.items, day.interactions, seen_ns
-        placed = day.home.visits[0].placements
         self.rooms = {
-            item.number: next((r.name for r in day.home.rooms if r.holds(*centre_of(item, place)[:2])), '')
-            for item in self.items
-            if item.kind == 'furniture' and (place := placed.get(item.number))
+            number: room_of(day.home, *centre_of(self.item(number), place)[:2])
+            for number, place in day.home.visits[0].placements.items()
+            if self.item(number).kind == 'furniture'
         }
-        labels = Counter(self.item(number).label for number in self.rooms)
         called = {item.number: name_of(item) for item in self.items}
-        for number, room in self.rooms.items():
-            if labels[called[number]] > 1:
-                called[number] += f' in the {room}'
+        labels = Counter(called[number] for number in self.rooms)
+        called |= {n: f'{called[n]} in the {room}' for n, room in self.rooms.items() if labels[called[n]] > 1}
         names = Counter(called.values())
         self.titles = {number: name for number, name in called.items() if names[name] == 1}
         self._moved: defaultdict[int, list[tuple[Interaction, Interaction]]] = defaultdict(list)
         self._along: set[int] = set()  # what was carried in another thing
-        self._lies: dict[int, Interaction] = {}  # each thing that was put somewhere, and is there
+        self._lies: dict[int, Interaction] = {}  # what was put somewhere and is there still
         picked: dict[int, Interaction] = {}
         for one in self.interactions:
             if one.kind == 'pick':
@@ -77,18 +79,16 @@ class NeedleTruth:
     def item(self, number: int) -> Item:
         return self.items[number - 1]
 
-    def needles(
-        self, rng: random.Random, each: int, depth: Callable[[int], float]
-    ) -> list[tuple[Needle, float | None]]:
-        """Return questions, each with the depth of its oldest clue: so many of a category with one clue, and
-        with several, in each fifth; of those without a clue as many as of half of the fifths.
+    def needles(self, rng: random.Random, each: int, depth: Callable[[int], float]) -> list[Asked]:
+        """Return questions: so many of a category with one clue, and with several, in each fifth; of those
+        without a clue as many as in half of the fifths.
 
         :param depth: returns where in the trajectory a time lies, 0 to 1
         """
         parts = self._presence(), self._states(), self._actions(), self._carried(), self._put()
         found = [one for part in parts for one in part]
         rng.shuffle(found)
-        kept: list[tuple[Needle, float | None]] = []
+        kept: list[Asked] = []
         taken = Counter[tuple[str, bool, int]]()
         for one in found:
             named = 0 < len(one.right) <= MOST and one.right <= self.titles.keys()
@@ -96,45 +96,39 @@ class NeedleTruth:
                 continue
             at = depth(one.clues_ns[0]) if one.clues_ns else None
             fifth = -1 if at is None else min(int(at * FIFTHS), FIFTHS - 1)
-            key = one.category, len(one.clues_ns) > 1, fifth
-            taken[key] += 1
+            taken[key := (one.category, len(one.clues_ns) > 1, fifth)] += 1
             if taken[key] <= (each * FIFTHS // 2 if at is None else each):
                 kept.append((one, at))
         return kept
 
     def _presence(self) -> Iterator[Needle]:
+        seen_ns = self._seen_ns
         absent = [f'{colour} {label}' for label, colour in other_looks(self.items)]
-        for i, name in enumerate([*self._seen_ns, *absent]):
+        for i, name in enumerate([*seen_ns, *absent]):
             text = _either(i, 'Did you see {}?', 'Did you ever see {}?', 'Have you seen {} anywhere?')
-            clues_ns = (self._seen_ns[name],) if name in self._seen_ns else ()
-            yield Needle('presence', text.format(_a(name)), yes=bool(clues_ns), clues_ns=clues_ns)
-        for (one, one_ns), (other, other_ns) in pairwise(self._seen_ns.items()):
-            text, clues_ns = f'Did you see both {_a(one)} and {_a(other)}?', tuple(sorted((one_ns, other_ns)))
+            yield _whether('presence', text.format(with_article(name)), seen_ns.get(name))
+        for one, other in pairwise(seen_ns):
+            text = f'Did you see both {with_article(one)} and {with_article(other)}?'
+            clues_ns = tuple(sorted((seen_ns[one], seen_ns[other])))
             yield Needle('presence', text, yes=True, clues_ns=clues_ns)
 
     def _states(self) -> Iterator[Needle]:
         last = {one.item: one for one in self.interactions if one.kind in ('open', 'close')}
-        for number, one in last.items():
-            for text, kind in (
-                ('Is the {} open?', 'open'),
-                ('Did you leave the {} open?', 'open'),
-                ('Is the {} closed?', 'close'),
-            ):
-                if title := self.titles.get(number):
-                    yes, clues_ns = one.kind == kind, (one.start_ns,)
-                    yield Needle('open state', text.format(title), yes=yes, clues_ns=clues_ns)
-        left = {number: one for number, one in last.items() if one.kind == 'open'}
+        left = {number: one.start_ns for number, one in last.items() if one.kind == 'open'}
         yield _which('open state', 'What did you leave open?', left)
+        for number in last.keys() & self.titles.keys():
+            for text in ('Is the {} open?', 'Did you leave the {} open?', 'Is the {} closed?'):
+                yes, clues_ns = (number in left) != ('closed' in text), (last[number].start_ns,)
+                yield Needle('open state', text.format(self.titles[number]), yes=yes, clues_ns=clues_ns)
 
     def _actions(self) -> Iterator[Needle]:
         for kind in ACTIONS:
-            done = {one.item: one for one in reversed(self.interactions) if one.kind == kind}
+            done = {one.item: one.start_ns for one in reversed(self.interactions) if one.kind == kind}
             yield _which('action', f'What did you {kind}?', done)
             labels = {self.item(number).label for number in done}
-            for number in (n for n in self.titles if self.item(n).label in labels):
-                clues_ns = (done[number].start_ns,) if number in done else ()
-                text = f'Did you {kind} the {self.titles[number]}?'
-                yield Needle('action', text, yes=bool(clues_ns), clues_ns=clues_ns)
+            for number, title in self.titles.items():
+                if self.item(number).label in labels:
+                    yield _whether('action', f'Did you {kind} the {title}?', done.get(number))
 
     def _carried(self) -> Iterator[Needle]:
         """Yield from where a thing was picked, where it is, and how often it was moved."""
@@ -143,23 +137,17 @@ class NeedleTruth:
             targets = Counter(put.receptacle for _, put in moves)
             for pick, put in moves:
                 right = frozenset((pick.receptacle,))
+                text = _either(number, 'From where did you pick the {}?', 'Where did you take the {} from?')
                 if len(moves) == 1:
-                    text = _either(
-                        number, 'From where did you pick the {}?', 'Where did you take the {} from?'
-                    )
                     yield Needle('location', text.format(name), right, clues_ns=(pick.start_ns,))
                 if targets[put.receptacle] == 1 and put.receptacle in self.titles:
                     text = f'Where was the {name} before you put it {self._on(put.receptacle)}?'
                     yield Needle('location', text, right, clues_ns=(pick.start_ns, put.start_ns))
             last = moves[-1][1]
-            later = [
-                put.start_ns
-                for _, put in self._moved.get(last.receptacle, ())
-                if put.start_ns > last.start_ns
-            ]
+            under = self._lies.get(last.receptacle, last)  # it may have been carried since
+            clues_ns = tuple(sorted({last.start_ns, max(last.start_ns, under.start_ns)}))
             text = _either(number, 'Where is the {}?', 'Where is the {} now?', 'Where can I find the {}?')
-            right, clues_ns = frozenset((last.receptacle,)), (last.start_ns, *later[-1:])
-            yield Needle('final state', text.format(name), right, clues_ns=clues_ns)
+            yield Needle('final state', text.format(name), frozenset((last.receptacle,)), clues_ns=clues_ns)
             text = _either(number, 'How many times did you move the {}?', 'How often did you move the {}?')
             clues_ns = tuple(pick.start_ns for pick, _ in moves)
             if number not in self._along:
@@ -167,13 +155,14 @@ class NeedleTruth:
 
     def _put(self) -> Iterator[Needle]:
         """Yield what was put into things, and onto others; and what is in small ones now."""
-        into: defaultdict[int, dict[int, Interaction]] = defaultdict(dict)
-        for _, put in (move for moves in self._moved.values() for move in moves):
-            into[put.receptacle].setdefault(put.item, put)
+        into: defaultdict[int, dict[int, int]] = defaultdict(dict)
+        for one in self.interactions:
+            if one.kind == 'place':
+                into[one.receptacle].setdefault(one.item, one.start_ns)
         for number in into.keys() & self.titles.keys():
             category = 'content' if self.item(number).label in HOLDS else 'put'
             yield _which(category, f'What did you put {self._on(number)}?', into[number])
-            inside = {item: put for item, put in self._lies.items() if put.receptacle == number}
+            inside = {item: put.start_ns for item, put in self._lies.items() if put.receptacle == number}
             if self.item(number).kind == 'small':
                 yield _which(category, f'What is {self._on(number)}?', inside)
 
@@ -182,17 +171,14 @@ class NeedleTruth:
         return f'{"in" if self.item(number).label in HOLDS else "on"} the {self.titles[number]}'
 
 
-def _a(name: str) -> str:
-    return f'{"an" if name[0] in "aeiou" else "a"} {name}'
-
-
 def _either(number: int, *wordings: str) -> str:
     """Return one of some wordings: the same for the same thing."""
     return wordings[number % len(wordings)]
 
 
-def _which(category: str, text: str, done: Mapping[int, Interaction]) -> Needle:
-    """Return the question for all things of some interactions."""
-    return Needle(
-        category, text, frozenset(done), clues_ns=tuple(sorted(one.start_ns for one in done.values()))
-    )
+def _which(category: str, text: str, clues_ns: Mapping[int, int]) -> Needle:
+    return Needle(category, text, frozenset(clues_ns), clues_ns=tuple(sorted(clues_ns.values())))
+
+
+def _whether(category: str, text: str, clue_ns: int | None) -> Needle:
+    return Needle(category, text, yes=clue_ns is not None, clues_ns=() if clue_ns is None else (clue_ns,))

@@ -1,6 +1,7 @@
 """The figures of questions about long trajectories: as JSON, as tables, and as a picture."""
 
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -8,7 +9,6 @@ from typing import Any
 from remembr_ros.evaluation.metrics.scores import bootstrap_interval
 from remembr_ros.evaluation.records.record import QuestionRecord
 from remembr_ros.evaluation.report.tabulation import (
-    NOTHING,
     Records,
     ReportTable,
     interval_text,
@@ -22,93 +22,78 @@ CAUTION = (
     'These homes, trajectories and questions are not those of infinity-THOR: figures compare planners with '
     'each other, not with papers.'
 )
-COST = {
-    'latency_p50_sec': 'p50 [s]',
-    'prompt_tokens': 'prompt [tokens]',
-    'all_captions_tokens': 'all captions',
-}
+COST = {'latency_p50_sec': 'p50 [s]', 'prompt_tokens': 'prompt', 'all_captions_tokens': 'all captions'}
 LENGTH = 'length of the trajectory [tokens of captions]'
 
 
 def needle_results(records: Records) -> dict[str, Any]:
-    """Return what results.json holds of these: fractions from 0 to 1, None over nothing.
+    """Return what results.json holds of these: fractions from 0 to 1.
 
     The interval, 95 %, resamples whole homes. Depth is that of the oldest clue, of what has none it is none.
     """
-    deep = [one for one in records if 'depth' in one.figures]
-    by_length = _grouped(records, _length)
-    homes = _grouped(records, lambda one: one.sequence.rpartition('-')[0]).values()
-    right = [[float(bool(one.correct)) for one in some] for some in homes]
+    homes, lengths = _grouped(records, 'home').values(), _grouped(records, 'length')
+    interval = bootstrap_interval([[float(bool(one.correct)) for one in some] for some in homes])
     return {
         'caution': CAUTION,
-        'overall': {**_right({'': records})[''], 'accuracy_interval': bootstrap_interval(right)},
-        'by_category': _right(_grouped(records, lambda one: one.category)),
-        'by_depth': _right(_grouped(deep, _fifth)),
-        'by_length': _right(by_length),
-        'by_clues': _right(_grouped(records, _clues)),
-        'by_cell': {name: _right(_grouped(some, _fifth)) for name, some in _grouped(deep, _length).items()},
-        'cost': {
-            'by_length': {
-                length: {
-                    'latency_p50_sec': quantile(latencies(some), 0.5),
-                    'prompt_tokens': fmean(one.prompt_tokens for one in some),
-                    'all_captions_tokens': fmean(one.figures['tokens'] for one in some),
-                }
-                for length, some in by_length.items()
-            }
-        },
+        'overall': {**_right(records), 'accuracy_interval': interval},
+        **{f'by_{key}': _by(records, key) for key in ('category', 'depth', 'length', 'clues')},
+        'by_cell': {length: _by(some, 'depth') for length, some in lengths.items()},
+        'cost': {'by_length': {length: _cost(some) for length, some in lengths.items()}},
     }
 
 
-def _length(one: QuestionRecord) -> str:
-    return one.sequence.rpartition('-')[2]
+def _grouped(records: Records, key: str) -> dict[str, Records]:
+    """Return the records by their home, length, category, clues or depth; without those that have none."""
+    groups: defaultdict[str, list[QuestionRecord]] = defaultdict(list)
+    for one in records:
+        home, _, length = one.sequence.rpartition('-')
+        clues = {0.0: 'none', 1.0: 'single'}.get(one.figures['clues'], 'several')
+        keys = {'home': home, 'length': length, 'category': one.category, 'clues': clues}
+        if 'depth' in one.figures:
+            keys['depth'] = FIFTHS[min(int(one.figures['depth'] * len(FIFTHS)), len(FIFTHS) - 1)]
+        if key in keys:
+            groups[keys[key]].append(one)
+    return {name: groups[name] for name in sorted(groups, key=lambda name: (len(name), name))}
 
 
-def _fifth(one: QuestionRecord) -> str:
-    return FIFTHS[min(int(one.figures['depth'] * len(FIFTHS)), len(FIFTHS) - 1)]
+def _by(records: Records, key: str) -> dict[str, dict[str, Any]]:
+    return {name: _right(some) for name, some in _grouped(records, key).items()}
 
 
-def _clues(one: QuestionRecord) -> str:
-    return {0.0: 'none', 1.0: 'single'}.get(one.figures['clues'], 'several')
+def _right(records: Records) -> dict[str, Any]:
+    return {'n': len(records), 'accuracy': fmean(bool(one.correct) for one in records)}
 
 
-def _grouped(records: Records, key: Callable[[QuestionRecord], str]) -> dict[str, Records]:
-    names = sorted({key(one) for one in records}, key=lambda name: (len(name), name))
-    return {name: [one for one in records if key(one) == name] for name in names}
-
-
-def _right(groups: Mapping[str, Records]) -> dict[str, dict[str, Any]]:
+def _cost(records: Records) -> dict[str, Any]:
     return {
-        name: {'n': len(some), 'accuracy': fmean(bool(one.correct) for one in some) if some else None}
-        for name, some in groups.items()
+        'latency_p50_sec': quantile(latencies(records), 0.5),
+        'prompt_tokens': fmean(one.prompt_tokens for one in records),
+        'all_captions_tokens': fmean(one.figures['tokens'] for one in records),
     }
 
 
 def needle_tables(told: Mapping[str, Any]) -> list[ReportTable]:
-    """Return the figures by category, by length and depth, and what a question costs."""
-    clues = {f'clues: {name}': of for name, of in told['by_clues'].items()}
-    groups = {**told['by_category'], **clues, 'all': told['overall']}
-    note = f'95 % of all: {interval_text(told["overall"]["accuracy_interval"])}. {told["caution"]}'
-    cells = {name: [of.get(fifth) for fifth in FIFTHS] for name, of in told['by_cell'].items()}
-    cost = [
-        (name, *(number_text(of[key], ',.3f') for key in COST))
-        for name, of in told['cost']['by_length'].items()
+    """Return the figures by category and clues; and by length and depth, with what a question costs."""
+    groups = {**told['by_category'], **told['by_clues'], 'all': told['overall']}
+    rows = [(name, _cell(of)) for name, of in groups.items()]
+    lengths = [
+        (
+            length,
+            *(_cell(cells.get(fifth)) for fifth in FIFTHS),
+            *(number_text(told['cost']['by_length'][length][figure], ',.3f') for figure in COST),
+        )
+        for length, cells in told['by_cell'].items()
     ]
+    note = f'95 % of all: {interval_text(told["overall"]["accuracy_interval"])}. {told["caution"]}'
+    header = ('', *FIFTHS, *COST.values())
     return [
-        ReportTable(
-            'Questions', ('', 'right'), tuple((name, _cell(of)) for name, of in groups.items()), note
-        ),
-        ReportTable(
-            'By length [tokens] and depth',
-            ('', *FIFTHS),
-            tuple((name, *map(_cell, some)) for name, some in cells.items()),
-        ),
-        ReportTable('Cost of a question', ('', *COST.values()), tuple(cost)),
+        ReportTable('Questions; clues', ('', 'right'), tuple(rows), note),
+        ReportTable('By length [tokens] and depth; cost', header, tuple(lengths)),
     ]
 
 
 def _cell(of: Mapping[str, Any] | None) -> str:
-    return f'{number_text(of["accuracy"])} ({of["n"]})' if of else NOTHING
+    return f'{number_text(of["accuracy"])} ({of["n"]})' if of else number_text(None)
 
 
 def draw(path: Path, told: Mapping[str, Any]) -> None:
