@@ -85,14 +85,10 @@ class OfflinePlanner:
         run.check()
         question = replace(question, text=question.text[:MAX_READ])
         if found := _BOTH.match(question.text):
-            each = [
-                self.answer(replace(question, text=f'{found[1]} {thing}?'), recall, run)
-                for thing in found.groups()[1:]
-            ]
-            if all(one.binary for one in each):
-                text = ' '.join(one.text for one in each)
-                return replace(each[0], text=text, evidence=(*each[0].evidence, *each[1].evidence))
-            return next(one for one in each if not one.binary)
+            texts = [f'{found[1]} {thing}?' for thing in (found[2], found[3])]
+            one, other = (self.answer(replace(question, text=text), recall, run) for text in texts)
+            both = replace(one, text=f'{one.text} {other.text}', evidence=(*one.evidence, *other.evidence))
+            return one if not one.binary else other if not other.binary else both
         return in_room(self._answer(question, recall, run), question)
 
     # One return per way to leave a question.

@@ -22,7 +22,11 @@ CAUTION = (
     'These homes, trajectories and questions are not those of infinity-THOR: figures compare planners with '
     'each other, not with papers.'
 )
-COST = {'latency_p50_sec': 'p50 [s]', 'prompt_tokens': 'prompt', 'all_captions_tokens': 'all captions'}
+COST = (
+    ('latency_p50_sec', 'p50 [s]', '.3f'),
+    ('prompt_tokens', 'prompt', ',.0f'),
+    ('all_captions_tokens', 'all captions', ',.0f'),
+)
 LENGTH = 'length of the trajectory [tokens of captions]'
 
 
@@ -74,20 +78,21 @@ def _cost(records: Records) -> dict[str, Any]:
 
 def needle_tables(told: Mapping[str, Any]) -> list[ReportTable]:
     """Return the figures by category and clues; and by length and depth, with what a question costs."""
-    groups = {**told['by_category'], **told['by_clues'], 'all': told['overall']}
+    clues = {f'clues: {name}': of for name, of in told['by_clues'].items()}
+    groups = {**told['by_category'], **clues, 'all': told['overall']}
     rows = [(name, _cell(of)) for name, of in groups.items()]
     lengths = [
         (
             length,
             *(_cell(cells.get(fifth)) for fifth in FIFTHS),
-            *(number_text(told['cost']['by_length'][length][figure], ',.3f') for figure in COST),
+            *(number_text(told['cost']['by_length'][length][figure], form) for figure, _, form in COST),
         )
         for length, cells in told['by_cell'].items()
     ]
     note = f'95 % of all: {interval_text(told["overall"]["accuracy_interval"])}. {told["caution"]}'
-    header = ('', *FIFTHS, *COST.values())
+    header = ('', *FIFTHS, *(title for _, title, _ in COST))
     return [
-        ReportTable('Questions; clues', ('', 'right'), tuple(rows), note),
+        ReportTable('Questions', ('', 'right'), tuple(rows), note),
         ReportTable('By length [tokens] and depth; cost', header, tuple(lengths)),
     ]
 
