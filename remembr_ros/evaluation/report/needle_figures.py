@@ -112,7 +112,7 @@ def draw(path: Path, told: Mapping[str, Any]) -> None:
     lengths = list(told['by_length'])
     found = [[told['by_cell'].get(name, {}).get(fifth) for name in lengths] for fifth in FIFTHS]
     values = [[of['accuracy'] if of else float('nan') for of in row] for row in found]
-    heat.imshow(values, cmap='RdYlGn', vmin=0.0, vmax=1.0, aspect='auto')
+    heat.imshow(values, cmap='RdYlGn', vmin=0.0, vmax=1.0, alpha=0.6, aspect='auto')
     for y, row in enumerate(found):
         for x, of in enumerate(row):
             heat.text(x, y, _cell(of).replace(' ', '\n'), ha='center', va='center', fontsize=8)
@@ -121,7 +121,7 @@ def draw(path: Path, told: Mapping[str, Any]) -> None:
     heat.set(title='right, and of how many', xlabel=LENGTH, ylabel='depth of the oldest clue')
     costs = told['cost']['by_length'].values()
     at = [of['all_captions_tokens'] for of in costs]
-    cost.plot(at, at, '--', label='all captions in one prompt [tokens]')
+    cost.plot(at, at, 'o--', label='all captions in one prompt [tokens]')
     cost.plot(at, [of['prompt_tokens'] or None for of in costs], 'o-', label='prompts [tokens]')
     cost.plot(at, [1000.0 * (of['latency_p50_sec'] or 0.0) or None for of in costs], 's-', label='p50 [ms]')
     cost.set(title='cost of a question', xscale='log', yscale='log', xlabel=LENGTH)
