@@ -18,6 +18,11 @@ _TARGET = re.compile(
     r'\b(?:on|onto|in|into|inside|to|at|from|off|out of)\s+(?=the|your|my|a|an|it)', re.IGNORECASE
 )
 _ON = re.compile(r'^\s+on\b|\bon\s*$', re.IGNORECASE)  # of "switch on", which says of no place
+_HERE = re.compile(r"\bhere(?:'s| is| are)\b", re.IGNORECASE)
+_DONE = re.compile(
+    r"^\W*(?:it's |it is |all |that's |i(?:'ve| have)? )?(?:done|did it|did that|finished)\b", re.IGNORECASE
+)
+_NOW = re.compile(r'\b(?:is|are)\s+(now|back)\s+(?=on|in)', re.IGNORECASE)
 _SOMETHING = re.compile(
     r'\b(?:the|an?|your|my)\s+(?!(?:things?|items?|objects?|ones?|way)\b)[a-z]', re.IGNORECASE
 )
@@ -42,7 +47,10 @@ def unfounded(said: str, world: HomeWorld, done: Iterable[Interaction], rooms: S
     """
     done, found, mine = list(done), [], False
     meant: list[Item] = []
-    for clause in filter(str.strip, _CLAUSES.split(said.replace('\u2019', "'"))):
+    for part in filter(str.strip, _CLAUSES.split(said.replace('\u2019', "'"))):
+        clause, here = part, _HERE.search(part)
+        if here and _named(part[here.end() :], world.making.items):
+            clause = f'I brought {part[here.end() :]}'
         own, passive = _MINE.search(clause), _PASSIVE.search(clause)
         match = own or passive or (_GOES_ON.match(clause) if mine else None)
         verb = match[1].lower() if match else ''
@@ -51,6 +59,8 @@ def unfounded(said: str, world: HomeWorld, done: Iterable[Interaction], rooms: S
             kind = ''
         mine = bool(kind)
         if match is None or not kind:
+            if (_DONE.match(clause) and not world.done) or _is_elsewhere(clause, world):
+                found.append(part.strip())
             meant = _named(clause, world.making.items) or meant
             continue
         before = clause[: match.start()] if match is passive else ''
@@ -78,8 +88,20 @@ def unfounded(said: str, world: HomeWorld, done: Iterable[Interaction], rooms: S
             )
             true = true and not unknown
         if not true:
-            found.append(clause.strip())
+            found.append(part.strip())
     return found
+
+
+def _is_elsewhere(clause: str, world: HomeWorld) -> bool:
+    """Tell whether a clause says that a thing is somewhere now, and it is not."""
+    thing, now, where = _NOW.split(clause, 1) if _NOW.search(clause) else ('', '', '')
+    things, there = _named(thing, world.making.items), _named(where, world.making.items)
+    placed = world.making.placed
+    return bool(now and things and there) and not any(
+        world.item(placed[one.number].receptacle) in there
+        for one in things
+        if one.number in placed and placed[one.number].receptacle
+    )
 
 
 def _kind(verb: str) -> str:

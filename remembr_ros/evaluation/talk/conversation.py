@@ -14,7 +14,7 @@ from remembr_ros.evaluation.tasks.chooser import Chooser
 from remembr_ros.evaluation.tasks.robot import HomeRobot, Option
 from remembr_ros.memory.recall import Recall
 from remembr_ros.simulation.homes.home import name_of
-from remembr_ros.simulation.homes.world import HomeWorld, Interaction, world_of
+from remembr_ros.simulation.homes.world import HomeWorld, world_of
 
 THINGS = 8  # that a person calls theirs
 SAY = Option('say', 'say something', takes='what you say')
@@ -60,9 +60,15 @@ def hold(talking: Talking, seed: int, number: int, lived: HomeEpisode, recall: R
             if option.kind != 'say':
                 ended = option.kind
                 break
-            turns.append(TalkTurn(user=words))
-            turns[-1] = _robot_turn(robot, acting, words, talking.steps, yesterday)
-            heard = f'The robot says: {turns[-1].robot}\n' if turns[-1].robot else 'The robot says nothing.\n'
+            steps: list[Step] = []
+            said = ''
+            try:
+                said = _robot_turn(robot, acting, words, steps, talking.steps)
+            finally:  # what it did is told also when its model is out of reach
+                rooms = {world.room_of(pose.x, pose.y) for pose in robot.poses}
+                claims = tuple(unfounded(said, world, [*yesterday, *world.done], rooms))
+                turns.append(TalkTurn(user=words, steps=tuple(steps), robot=said, unfounded=claims))
+            heard = f'The robot says: {said}\n' if said else 'The robot says nothing.\n'
     except (ChatUnavailable, ReplyInvalid) as error:
         ended, failure = 'failed', str(error)
     finally:
@@ -84,30 +90,24 @@ def hold(talking: Talking, seed: int, number: int, lived: HomeEpisode, recall: R
     )
 
 
-def _robot_turn(
-    robot: HomeRobot, acting: Chooser, heard: str, limit: int, yesterday: list[Interaction]
-) -> TalkTurn:
-    """Return what the robot does and says when it has heard something."""
-    steps: list[Step] = []
-    told, said = f'The person says: {heard}', ''
-    while not said and len(steps) < limit:
+def _robot_turn(robot: HomeRobot, acting: Chooser, heard: str, steps: list[Step], limit: int) -> str:
+    """Let the robot act until it says something; return that, or nothing when its steps are used up.
+
+    :param steps: what it does is added to them
+    """
+    told = f'The person says: {heard}'
+    while len(steps) < limit:
+        option, words, before = SAY, '', len(robot.world.deeds)
         try:
             option, words = acting.choose(f'{told}\n{robot.observe()}', [SAY, *robot.options()])
+            if option == SAY and words.strip():
+                return words.strip()
+            told = robot.do(option, words) if option != SAY else 'Error: nothing was said; give the words.'
         except ReplyInvalid as error:
-            steps.append(Step(kind='', text='', outcome=str(error)))
-            told = f'Error: {error}.'
-            continue
-        if option.kind == 'say':
-            said = words.strip()
-            told = 'Error: nothing was said; give the words.'
-            continue
-        before = len(robot.world.deeds)
-        told = robot.do(option, words)
+            option, told = Option('', ''), f'Error: {error}.'
         deeds = tuple(robot.world.deeds[before:])
         steps.append(Step(kind=option.kind, text=option.text, words=words, outcome=told, deeds=deeds))
-    rooms = {robot.world.room_of(pose.x, pose.y) for pose in robot.poses}
-    claims = unfounded(said, robot.world, [*yesterday, *robot.world.done], rooms)
-    return TalkTurn(user=heard, steps=tuple(steps), robot=said, unfounded=tuple(claims))
+    return ''
 
 
 def _reply(person: Chooser, told: str, options: list[Option]) -> tuple[Option, str]:

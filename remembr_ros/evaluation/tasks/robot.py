@@ -12,7 +12,7 @@ from remembr_ros.agent.llm.call_context import CallContext
 from remembr_ros.agent.llm.tools import ANSWER, job, parse_arguments, tools_for
 from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.planner import Planner, Run
-from remembr_ros.errors import GoalRejected, InvalidRequest, NoPlace, ReplyInvalid, Ungrounded
+from remembr_ros.errors import RemembrError, StoreUnavailable
 from remembr_ros.evaluation.tasks.trial import answer_at
 from remembr_ros.memory.recall import Recall
 from remembr_ros.navigation.plan import Rules, plan_goals
@@ -124,7 +124,9 @@ class HomeRobot:
         before = len(self.world.drives)
         try:
             told = self._do(option, words.strip())
-        except (InvalidRequest, GoalRejected, NoPlace, Ungrounded, ReplyInvalid) as error:
+        except StoreUnavailable:
+            raise
+        except RemembrError as error:
             return f'{FAILED}: {error}.'
         for visit in self.world.drives[before:]:
             self.poses += [pose for _, pose in drive(visit, RATE_HZ)]

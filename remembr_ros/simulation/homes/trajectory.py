@@ -8,7 +8,7 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.simulation.homes.catalogue import ON_FLOOR, ON_FURNITURE, PAINTS
@@ -107,7 +107,8 @@ class _Making:
                     break
         while self._done_steps() < self._steps * (1.0 - 1.0 / number):
             self._round()
-        self._tried('recall', self._recall)
+        while not self._tried('recall', self._recall) and self._tried('pick_and_place', self._pick_and_place):
+            pass  # now there is one more thing of the last fifth
         while self._done_steps() < self._steps:
             self._round()
         return Trajectory(
@@ -223,13 +224,14 @@ class _Making:
 
     def _recall(self) -> None:
         """Put a thing of the first fifth to one of the last fifth."""
-        start_ns = self._world.drives[0].start_ns
-        whole_ns = self._world.now_ns - start_ns
-        placed = [one for one in self._world.done if one.kind == 'place' and one.item in self._making.placed]
-        early = [one.item for one in placed if one.start_ns <= start_ns + FIFTH * whole_ns]
-        late = [one.item for one in placed if one.start_ns >= start_ns + (1.0 - FIFTH) * whole_ns]
-        thing, beside = self._first(early), self._first(late)
-        target = self._world.base(beside)
-        if target in (self._world.base(thing), beside):
-            raise Impossible('they are together already')
-        self._world.carry(thing, target, self._seconds)
+        world, start_ns = self._world, self._world.drives[0].start_ns
+        fifth_ns = FIFTH * (world.now_ns - start_ns)
+        there = [one for one in world.done if one.item in self._making.placed]
+        early = [one.item for one in there if one.start_ns <= start_ns + fifth_ns and world.carries(one.item)]
+        late = [world.base(one.item) for one in there if one.start_ns >= world.now_ns - fifth_ns]
+        surfaces = {number for number, _ in self._making.surfaces}
+        pairs = [(a, b) for a, b in product(early, late) if b in surfaces and b != world.base(a)]
+        thing, target = self._rng.choice(pairs) if pairs else (0, 0)
+        if not thing:
+            raise Impossible('nothing of both ends can be put together')
+        world.carry(thing, target, self._seconds)

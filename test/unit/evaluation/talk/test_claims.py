@@ -62,6 +62,9 @@ def done(world: HomeWorld) -> list[Interaction]:
         'I need to find it first, I saw the blue bowl in the kitchen.',
         'The blue bowl is on the shelf.',
         'The fridge in the study was closed. The drawer is closed, too.',
+        'Here is your black cup.',
+        'Here is what I know: nothing.',
+        'The blue bowl is now on the table.',
         'I turned to the lamp and looked at it.',
         'I switched on the lamp in the living room.',
         'You put the blue bowl there, I think.',
@@ -81,7 +84,7 @@ def test_what_was_done_and_what_is_no_claim_is_let_be(
     [
         ('I put the black cup on the table.', ['I put the black cup on the table']),
         ('I put the cup on the sofa in the kitchen.', ['I put the cup on the sofa in the kitchen']),
-        ('Done. I watered the plant.', ['I watered the plant']),
+        ('Done. I watered the plant.', ['Done', 'I watered the plant']),
         ('I have closed the fridge', ['I have closed the fridge']),
         ("I've brought you the blue bowl!", ["I've brought you the blue bowl"]),
         ('I\u2019ve sliced the red apple', ["I've sliced the red apple"]),
@@ -91,10 +94,13 @@ def test_what_was_done_and_what_is_no_claim_is_let_be(
         ('I took the blue bowl from the shelf.', ['I took the blue bowl from the shelf']),
         ('I lit the yellow candle and the fridge has been closed.', ['the fridge has been closed']),
         ('I switched on the white laptop on the table.', ['I switched on the white laptop on the table']),
+        ('Here is your blue bowl.', ['Here is your blue bowl']),
+        ('Done! Anything else?', ['Done']),
+        ('The blue bowl is now on the sofa.', ['The blue bowl is now on the sofa']),
         ('I lit the golden chandelier.', ['I lit the golden chandelier']),
         ('I turned the white laptop on.', ['I turned the white laptop on']),
         ('Yours? I successfully delivered the pink cup.', ['I successfully delivered the pink cup']),
-        ('Done! I moved the pink cup to the kitchen.', ['I moved the pink cup to the kitchen']),
+        ('Done! I moved the pink cup to the kitchen.', ['Done', 'I moved the pink cup to the kitchen']),
     ],
 )
 def test_what_was_not_done_is_found(

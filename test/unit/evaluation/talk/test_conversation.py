@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -165,6 +166,28 @@ def test_a_model_that_is_out_of_reach_ends_the_talk(remembered: tuple[HomeEpisod
     assert (held.ended, held.turns[0].user) == ('failed', WISH)
     assert held.failure
     assert replay(held) == ''
+
+
+def test_what_was_done_before_a_model_went_away_is_kept(
+    remembered: tuple[HomeEpisode, MemoryStore],
+) -> None:
+    acts = robot(*CARRIES)
+
+    def leaves(body: dict[str, Any]) -> ScriptedReply:
+        done = sum(message['role'] == 'assistant' for message in body['messages'])
+        return acts(body) if done < 3 else ScriptedReply('down', status=500)
+
+    held, *_ = talk(remembered, person(WISH), leaves)
+    assert [step.kind for step in held.turns[0].steps] == ['ask', 'go_to_memory', 'pick']
+    assert held.failure
+    assert held.ending.holds
+    assert replay(held) == ''
+
+
+def test_saying_nothing_for_ever_uses_up_the_steps(remembered: tuple[HomeEpisode, MemoryStore]) -> None:
+    held, *_ = talk(remembered, person(WISH), lambda body: choose(1, '  '), steps=4)
+    assert [step.outcome for step in held.turns[0].steps] == ['Error: nothing was said; give the words.'] * 4
+    assert held.turns[0].robot == ''
 
 
 def test_a_persons_things_are_in_the_home(remembered: tuple[HomeEpisode, MemoryStore]) -> None:
