@@ -50,9 +50,9 @@ class SimulatedTrial:
     def planner(self, name: str, sample_id: str, seed: int) -> Planner | None:
         """Return the planners that choose by chance, and by the truth; None: it is another one."""
         if name == PlannerName.RANDOM.value:
-            return Chosen(name, answer_at(name, self._by_chance(self.tasks[sample_id][0], seed)))
+            return _Chosen(name, self._by_chance(self.tasks[sample_id][0], seed))
         if name == PlannerName.ORACLE.value:
-            return Chosen(name, answer_at(name, self._by_truth(self.tasks[sample_id][0])))
+            return _Chosen(name, self._by_truth(self.tasks[sample_id][0]))
         return None
 
     def score(self, sample_id: str, answer: Answer | None) -> tuple[bool, dict[str, float], str]:
@@ -146,21 +146,21 @@ class SimulatedTrial:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """A planner whose answer is chosen already."""
+class _Chosen:
+    """A planner whose choice is made already."""
 
     name: str
-    chosen: Answer
+    memories: Sequence[Memory]
 
     def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
         run.check()
-        return self.chosen
+        if not self.memories:
+            return Answer(Kind.NOT_SEEN, 'There is no such memory.', self.name)
+        return answer_at(self.name, self.memories)
 
 
 def answer_at(planner: str, memories: Sequence[Memory]) -> Answer:
     """Return an answer that wants the robot at the places of memories, in their order."""
-    if not memories:
-        return Answer(Kind.NOT_SEEN, 'There is no such memory.', planner)
     first = memories[0]
     answer = Answer(
         Kind.POSITION,
