@@ -85,14 +85,10 @@ class OfflinePlanner:
         run.check()
         question = replace(question, text=question.text[:MAX_READ])
         if found := _BOTH.match(question.text):
-            each = [
-                self.answer(replace(question, text=f'{found[1]} {thing}?'), recall, run)
-                for thing in found.groups()[1:]
-            ]
-            if all(one.binary for one in each):
-                text = ' '.join(one.text for one in each)
-                return replace(each[0], text=text, evidence=(*each[0].evidence, *each[1].evidence))
-            return next(one for one in each if not one.binary)
+            texts = [f'{found[1]} {thing}?' for thing in (found[2], found[3])]
+            one, other = (self.answer(replace(question, text=text), recall, run) for text in texts)
+            both = replace(one, text=f'{one.text} {other.text}', evidence=(*one.evidence, *other.evidence))
+            return one if not one.binary else other if not other.binary else both
         return in_room(self._answer(question, recall, run), question)
 
     # One return per way to leave a question.
@@ -190,6 +186,9 @@ def _find(request: Request, question: Question, recall: Recall, scope: Scope) ->
         many = request.counting or request.visits or request.choice in (Choice.EVERY, Choice.MOST_OFTEN)
         limit = ALL if many else STAY_POOL if request.kind is Kind.DURATION else POOL
         hits = find_sightings(request, recall, scope, limit)
+        if request.kind is Kind.BINARY and not hits:  # a long caption has it by the way
+            more = find_sightings(request, recall, scope, ALL)
+            hits = [hit for hit in more if not lacks_a_part(request, hit.memory)]
         if (choice := _choice(request, hits)) in (Choice.LATEST, Choice.EARLIEST):
             hits = find_outermost(request, recall, scope, hits, choice)
     elif window.at_ns is not None:

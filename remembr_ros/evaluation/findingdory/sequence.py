@@ -1,7 +1,7 @@
 """A home as a sequence of a run: what the robot remembers of its day, and the tasks of the next one."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from remembr_ros.agent.model.answer import Kind, Question
@@ -15,7 +15,7 @@ from remembr_ros.evaluation.tasks.goals import Task
 from remembr_ros.evaluation.tasks.trial import SimulatedTrial
 from remembr_ros.geometry import Point
 from remembr_ros.memory.model.recall import ANYTHING
-from remembr_ros.memory.model.record import AGENT, OBJECT
+from remembr_ros.memory.model.record import AGENT, OBJECT, Memory
 
 KEPT = 32  # homes
 
@@ -30,29 +30,46 @@ def load_home(config: RunConfig, seed: int, on_home: Callable[[str, int, int], N
     name = f'home-{seed}'
     on_home(name, 0, 1)
     episode, tasks, unfilled = _lived(seed, config.detections, config.fillings, pictures=config.pictures)
-    left_out = (OBJECT, AGENT) if config.captions_alone else ()
-    memories = tuple(memory for memory in episode.memories if memory.source not in left_out)
-    window_ns = memories[0].start_ns, max(memory.end_ns for memory in memories)
+    memories = kept_of(config, episode.memories)
     trial = SimulatedTrial(
         episode.simulator, {task.id: (task, metres) for task, metres in tasks}, memories, episode.truth.here
     )
     samples = tuple(
-        Sample(
-            id=task.id,
-            length='LONG',
-            question=Question(task.instruction, episode.now_ns, episode.truth.here),
-            scope=ANYTHING,
-            window_ns=window_ns,
-            memories=len(memories),
-            relevant=frozenset(),
-            truth=Truth(Kind.POSITION, _positions(task, episode), text=task.template),
-            category=task.category,
+        sample_of(
+            memories,
+            task.id,
+            Question(task.instruction, episode.now_ns, episode.truth.here),
+            Truth(Kind.POSITION, _positions(task, episode), text=task.template),
+            task.category,
         )
         for task, _ in tasks
     )
     excluded = tuple(Excluded(name, one.template, f'{one.category}: {one.why}') for one in unfilled)
     on_home(name, 1, 1)
     return Sequence(name, memories, samples, excluded, trial=trial)
+
+
+def kept_of(config: RunConfig, memories: Iterable[Memory]) -> tuple[Memory, ...]:
+    """Return those that the planner of a run may have."""
+    left_out = (OBJECT, AGENT) if config.captions_alone else ()
+    return tuple(memory for memory in memories if memory.source not in left_out)
+
+
+def sample_of(
+    memories: tuple[Memory, ...], name: str, question: Question, truth: Truth, category: str
+) -> Sample:
+    """Return what is asked about all that a robot remembers."""
+    return Sample(
+        id=name,
+        length='LONG',
+        question=question,
+        scope=ANYTHING,
+        window_ns=(memories[0].start_ns, max(memory.end_ns for memory in memories)),
+        memories=len(memories),
+        relevant=frozenset(),
+        truth=truth,
+        category=category,
+    )
 
 
 @lru_cache(KEPT)

@@ -6,20 +6,20 @@ its label in the home, or with its room, in that room.
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
-from remembr_ros.simulation.homes.catalogue import ON_FLOOR, ON_FURNITURE, PAINTS
+from remembr_ros.memory.objects.wording import with_article
 from remembr_ros.simulation.homes.day import WorkDay
 from remembr_ros.simulation.homes.home import Item, centre_of, name_of
-from remembr_ros.simulation.homes.world import Interaction
+from remembr_ros.simulation.homes.simulator import room_of
+from remembr_ros.simulation.homes.trajectory import other_looks
+from remembr_ros.simulation.homes.world import ACTIONS, Interaction
 
 MOST = 4  # things that an answer has to name: nobody wants to hear of more
 HOLDS = ('fridge', 'drawer', 'box', 'bowl')  # into which things are put; onto all others
 FIFTHS = 5
-HANDLED, OPENED = frozenset({'pick', 'place'}), frozenset({'open', 'close'})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,86 +40,135 @@ class Needle:
     clues_ns: tuple[int, ...] = ()
 
 
+Asked = tuple[Needle, float | None]  # with the depth of its oldest clue; None: it has none
+
+
 class NeedleTruth:
     """What is true of a trajectory.
 
+    :param seen_ns: when each thing that was there for a while only was first seen, by its name [ns]
+    :ivar rooms: in which room each piece of furniture stands, by number
     :ivar titles: what each thing is called that can be told from all others, by number
-    :param seen_ns: when what is called so was first seen well enough to be named [ns]
-    :param guests: numbers of the things that were there for a while only
-    :ivar interactions: in the order of time
-    :ivar rooms: in which room each piece of furniture stands
     """
 
-    def __init__(self, day: WorkDay, seen_ns: Mapping[str, int], guests: Sequence[int] = ()) -> None:
-        self.items, self.interactions = day.home.items, day.interactions
-        self.guests, self.seen_ns = guests, seen_ns
-        placed = day.home.visits[0].placements
+    def __init__(self, day: WorkDay, seen_ns: Mapping[str, int]) -> None:
+        self.items, self.interactions, self._seen_ns = day.home.items, day.interactions, seen_ns
         self.rooms = {
-            item.number: next((r.name for r in day.home.rooms if r.holds(*centre_of(item, place)[:2])), '')
-            for item in self.items
-            if item.kind == 'furniture' and (place := placed.get(item.number))
+            number: room_of(day.home, *centre_of(self.item(number), place)[:2])
+            for number, place in day.home.visits[0].placements.items()
+            if self.item(number).kind == 'furniture'
         }
-        names = Counter(self._calls(item) for item in self.items)
-        labels = Counter(item.label for item in self.items if item.kind == 'furniture')
-        self.alone = {number for number in self.rooms if labels[self.item(number).label] == 1}
-        self.titles = {
-            item.number: self._calls(item) if item.number not in self.alone else item.label
-            for item in self.items
-            if names[self._calls(item)] == 1
-        }
+        called = {item.number: name_of(item) for item in self.items}
+        labels = Counter(called[number] for number in self.rooms)
+        called |= {n: f'{called[n]} in the {room}' for n, room in self.rooms.items() if labels[called[n]] > 1}
+        names = Counter(called.values())
+        self.titles = {number: name for number, name in called.items() if names[name] == 1}
+        self._moved: defaultdict[int, list[tuple[Interaction, Interaction]]] = defaultdict(list)
+        self._along: set[int] = set()  # what was carried in another thing
+        self._lies: dict[int, Interaction] = {}  # what was put somewhere and is there still
+        picked: dict[int, Interaction] = {}
+        for one in self.interactions:
+            if one.kind == 'pick':
+                picked[one.item] = one
+                self._lies.pop(one.item, None)
+                self._along |= {item for item, put in self._lies.items() if put.receptacle == one.item}
+            elif one.kind == 'place':
+                self._lies[one.item] = one
+                self._moved[one.item].append((picked[one.item], one))
 
     def item(self, number: int) -> Item:
         return self.items[number - 1]
 
-    def needles(
-        self, rng: random.Random, each: int, depth: Callable[[int], float]
-    ) -> list[tuple[Needle, float | None]]:
-        """Return questions, each with the depth of its oldest clue: so many of a category with one clue, and
-        with several, in each fifth.
+    def needles(self, rng: random.Random, each: int, depth: Callable[[int], float]) -> list[Asked]:
+        """Return questions: so many of a category with one clue, and with several, in each fifth; of those
+        without a clue as many as in half of the fifths.
 
         :param depth: returns where in the trajectory a time lies, 0 to 1
         """
-        groups: defaultdict[tuple[str, bool, int], list[tuple[Needle, float | None]]] = defaultdict(list)
-        found = [one for make in _MAKE for one in make(self)]
+        parts = self._presence(), self._states(), self._actions(), self._carried(), self._put()
+        found = [one for part in parts for one in part]
         rng.shuffle(found)
+        kept: list[Asked] = []
+        taken = Counter[tuple[str, bool, int]]()
         for one in found:
+            named = 0 < len(one.right) <= MOST and one.right <= self.titles.keys()
+            if not named and one.yes is None and one.number is None:
+                continue
             at = depth(one.clues_ns[0]) if one.clues_ns else None
-            fifth = FIFTHS if at is None else min(int(at * FIFTHS), FIFTHS - 1)
-            groups[one.category, len(one.clues_ns) > 1, fifth].append((one, at))
-        most = {FIFTHS: each * FIFTHS // 2}
-        return [one for key, some in groups.items() for one in some[: most.get(key[2], each)]]
+            fifth = -1 if at is None else min(int(at * FIFTHS), FIFTHS - 1)
+            taken[key := (one.category, len(one.clues_ns) > 1, fifth)] += 1
+            if taken[key] <= (each * FIFTHS // 2 if at is None else each):
+                kept.append((one, at))
+        return kept
 
-    @cached_property
-    def moved(self) -> dict[int, list[tuple[Interaction, Interaction]]]:
-        """Of each thing that has a title, each pick with the place that it was put to."""
-        found: defaultdict[int, list[tuple[Interaction, Interaction]]] = defaultdict(list)
-        held: dict[int, Interaction] = {}
+    def _presence(self) -> Iterator[Needle]:
+        seen_ns = self._seen_ns
+        absent = [f'{colour} {label}' for label, colour in other_looks(self.items)]
+        for i, name in enumerate([*seen_ns, *absent]):
+            text = _either(i, 'Did you see {}?', 'Did you ever see {}?', 'Have you seen {} anywhere?')
+            yield _whether('presence', text.format(with_article(name)), seen_ns.get(name))
+        for one, other in pairwise(seen_ns):
+            text = f'Did you see both {with_article(one)} and {with_article(other)}?'
+            clues_ns = tuple(sorted((seen_ns[one], seen_ns[other])))
+            yield Needle('presence', text, yes=True, clues_ns=clues_ns)
+
+    def _states(self) -> Iterator[Needle]:
+        last = {one.item: one for one in self.interactions if one.kind in ('open', 'close')}
+        left = {number: one.start_ns for number, one in last.items() if one.kind == 'open'}
+        yield _which('open state', 'What did you leave open?', left)
+        for number in last.keys() & self.titles.keys():
+            for text in ('Is the {} open?', 'Did you leave the {} open?', 'Is the {} closed?'):
+                yes, clues_ns = (number in left) != ('closed' in text), (last[number].start_ns,)
+                yield Needle('open state', text.format(self.titles[number]), yes=yes, clues_ns=clues_ns)
+
+    def _actions(self) -> Iterator[Needle]:
+        for kind in ACTIONS:
+            done = {one.item: one.start_ns for one in reversed(self.interactions) if one.kind == kind}
+            yield _which('action', f'What did you {kind}?', done)
+            labels = {self.item(number).label for number in done}
+            for number, title in self.titles.items():
+                if self.item(number).label in labels:
+                    yield _whether('action', f'Did you {kind} the {title}?', done.get(number))
+
+    def _carried(self) -> Iterator[Needle]:
+        """Yield from where a thing was picked, where it is, and how often it was moved."""
+        for number in self._moved.keys() & self.titles.keys():
+            name, moves = self.titles[number], self._moved[number]
+            targets = Counter(put.receptacle for _, put in moves)
+            for pick, put in moves:
+                right = frozenset((pick.receptacle,))
+                text = _either(number, 'From where did you pick the {}?', 'Where did you take the {} from?')
+                if len(moves) == 1:
+                    yield Needle('location', text.format(name), right, clues_ns=(pick.start_ns,))
+                if targets[put.receptacle] == 1 and put.receptacle in self.titles:
+                    text = f'Where was the {name} before you put it {self._on(put.receptacle)}?'
+                    yield Needle('location', text, right, clues_ns=(pick.start_ns, put.start_ns))
+            last = moves[-1][1]
+            under = self._lies.get(last.receptacle, last)  # it may have been carried since
+            clues_ns = tuple(sorted({last.start_ns, max(last.start_ns, under.start_ns)}))
+            text = _either(number, 'Where is the {}?', 'Where is the {} now?', 'Where can I find the {}?')
+            yield Needle('final state', text.format(name), frozenset((last.receptacle,)), clues_ns=clues_ns)
+            text = _either(number, 'How many times did you move the {}?', 'How often did you move the {}?')
+            clues_ns = tuple(pick.start_ns for pick, _ in moves)
+            if number not in self._along:
+                yield Needle('moves', text.format(name), number=len(moves), clues_ns=clues_ns)
+
+    def _put(self) -> Iterator[Needle]:
+        """Yield what was put into things, and onto others; and what is in small ones now."""
+        into: defaultdict[int, dict[int, int]] = defaultdict(dict)
         for one in self.interactions:
-            if one.kind == 'pick':
-                held[one.item] = one
-            elif one.kind == 'place' and one.item in held and one.item in self.titles:
-                found[one.item].append((held.pop(one.item), one))
-        return found
+            if one.kind == 'place':
+                into[one.receptacle].setdefault(one.item, one.start_ns)
+        for number in into.keys() & self.titles.keys():
+            category = 'content' if self.item(number).label in HOLDS else 'put'
+            yield _which(category, f'What did you put {self._on(number)}?', into[number])
+            inside = {item: put.start_ns for item, put in self._lies.items() if put.receptacle == number}
+            if self.item(number).kind == 'small':
+                yield _which(category, f'What is {self._on(number)}?', inside)
 
-    def under(self, needle: Needle) -> frozenset[int]:
-        """Return what the things were on or in, of which a question is: who tells that is not wrong."""
-        return frozenset(
-            one.receptacle for one in self.interactions if one.start_ns in needle.clues_ns and one.receptacle
-        )
-
-    def on(self, number: int) -> str:
+    def _on(self, number: int) -> str:
         """Return where a thing is that is on or in another one, in words."""
         return f'{"in" if self.item(number).label in HOLDS else "on"} the {self.titles[number]}'
-
-    def _calls(self, item: Item) -> str:
-        """Return what to call a thing: furniture with its room."""
-        return (
-            f'{item.label} in the {self.rooms[item.number]}' if item.number in self.rooms else name_of(item)
-        )
-
-
-def a(name: str) -> str:
-    return f'{"an" if name[0] in "aeiou" else "a"} {name}'
 
 
 def _either(number: int, *wordings: str) -> str:
@@ -127,119 +176,9 @@ def _either(number: int, *wordings: str) -> str:
     return wordings[number % len(wordings)]
 
 
-def _presence(truth: NeedleTruth) -> Iterator[Needle]:
-    there = {
-        name: truth.seen_ns[name]
-        for number in truth.guests
-        if (name := truth.titles.get(number, '')) in truth.seen_ns
-    }
-    names = {name_of(item) for item in truth.items}
-    looks = [
-        f'{colour} {label}' for label in (*ON_FURNITURE, *ON_FLOOR) if label != 'plant' for colour in PAINTS
-    ]
-    absent = [look for look in looks if look not in names]
-    for i, name in enumerate([*there, *absent]):
-        text = _either(i, 'Did you see {}?', 'Did you ever see {}?', 'Have you seen {} anywhere?')
-        clues_ns = (there[name],) if name in there else ()
-        yield Needle('presence', text.format(a(name)), yes=name in there, clues_ns=clues_ns)
-    for (one, one_ns), (other, other_ns) in pairwise(there.items()):
-        text = f'Did you see both {a(one)} and {a(other)}?'
-        yield Needle('presence', text, yes=True, clues_ns=tuple(sorted((one_ns, other_ns))))
+def _which(category: str, text: str, clues_ns: Mapping[int, int]) -> Needle:
+    return Needle(category, text, frozenset(clues_ns), clues_ns=tuple(sorted(clues_ns.values())))
 
 
-def _open(truth: NeedleTruth) -> Iterator[Needle]:
-    last = {one.item: one for one in truth.interactions if one.kind in OPENED and one.item in truth.titles}
-    for number, one in last.items():
-        title, is_open = truth.titles[number], one.kind == 'open'
-        for text, yes in (
-            ('Is the {} open?', is_open),
-            ('Did you leave the {} open?', is_open),
-            ('Is the {} closed?', not is_open),
-        ):
-            yield Needle('open state', text.format(title), yes=yes, clues_ns=(one.start_ns,))
-    left = frozenset(number for number, one in last.items() if one.kind == 'open')
-    if left and all(one.item in last for one in truth.interactions if one.kind in OPENED):
-        clues_ns = tuple(sorted(last[number].start_ns for number in left))
-        yield Needle('open state', 'What did you leave open?', left, clues_ns=clues_ns)
-
-
-def _location(truth: NeedleTruth) -> Iterator[Needle]:
-    for number, moves in truth.moved.items():
-        name, titled = truth.titles[number], [one for one in moves if one[0].receptacle in truth.titles]
-        if len(moves) == len(titled) == 1:
-            texts = 'From where did you pick the {}?', 'Where did you take the {} from?'
-            pick = moves[0][0]
-            text = _either(number, *texts).format(name)
-            yield Needle('location', text, frozenset((pick.receptacle,)), clues_ns=(pick.start_ns,))
-        targets = Counter(put.receptacle for _, put in moves)
-        for pick, put in titled:
-            if targets[put.receptacle] == 1 and put.receptacle in truth.titles:
-                text = f'Where was the {name} before you put it {truth.on(put.receptacle)}?'
-                clues_ns = (pick.start_ns, put.start_ns)
-                yield Needle('location', text, frozenset((pick.receptacle,)), clues_ns=clues_ns)
-
-
-def _action(truth: NeedleTruth) -> Iterator[Needle]:
-    by_kind: defaultdict[str, dict[int, int]] = defaultdict(dict)
-    for one in truth.interactions:
-        if one.kind not in HANDLED | OPENED:
-            by_kind[one.kind].setdefault(one.item, one.start_ns)
-    for kind, times_ns in by_kind.items():
-        yield from _which('action', f'What did you {kind}?', times_ns, truth)
-        labels = {truth.item(number).label for number in times_ns}
-        for number in (n for n in truth.titles if truth.item(n).label in labels):
-            clues_ns = (times_ns[number],) if number in times_ns else ()
-            text = f'Did you {kind} the {truth.titles[number]}?'
-            yield Needle('action', text, yes=bool(clues_ns), clues_ns=clues_ns)
-
-
-def _put(truth: NeedleTruth) -> Iterator[Needle]:
-    """Yield what was put into things, and onto others; and what is in small ones now."""
-    put: defaultdict[int, dict[int, int]] = defaultdict(dict)
-    now: dict[int, Interaction] = {}
-    for one in truth.interactions:
-        if one.kind in HANDLED:
-            now[one.item] = one
-        if one.kind == 'place' and one.receptacle in truth.titles:
-            put[one.receptacle].setdefault(one.item, one.start_ns)
-    for number, times_ns in put.items():
-        category = 'content' if truth.item(number).label in HOLDS else 'put'
-        yield from _which(category, f'What did you put {truth.on(number)}?', times_ns, truth)
-        held = {item: one.start_ns for item, one in now.items() if one.receptacle == number}
-        inside = {item: start_ns for item, start_ns in held.items() if now[item].kind == 'place'}
-        if truth.item(number).kind == 'small':
-            yield from _which(category, f'What is {truth.on(number)}?', inside, truth)
-
-
-def _which(category: str, text: str, times_ns: Mapping[int, int], truth: NeedleTruth) -> Iterator[Needle]:
-    """Yield a question for some things, if each can be told from others and they are not too many."""
-    if 0 < len(times_ns) <= MOST and times_ns.keys() <= truth.titles.keys():
-        yield Needle(category, text, frozenset(times_ns), clues_ns=tuple(sorted(times_ns.values())))
-
-
-def _final(truth: NeedleTruth) -> Iterator[Needle]:
-    for number, moves in truth.moved.items():
-        at = moves[-1][1]
-        text = _either(number, 'Where is the {}?', 'Where is the {} now?', 'Where can I find the {}?')
-        if at.receptacle in truth.titles:
-            right = frozenset((at.receptacle,))
-            yield Needle('final state', text.format(truth.titles[number]), right, clues_ns=(at.start_ns,))
-
-
-def _moves(truth: NeedleTruth) -> Iterator[Needle]:
-    """Yield how often things were moved, of those that were carried in no other one."""
-    inside, along = {}, set()
-    for one in truth.interactions:
-        if one.kind == 'place':
-            inside[one.item] = one.receptacle
-        elif one.kind == 'pick':
-            along |= {item for item, carrier in inside.items() if carrier == one.item}
-            inside.pop(one.item, None)
-    for number, moves in truth.moved.items():
-        text = _either(number, 'How many times did you move the {}?', 'How often did you move the {}?')
-        clues_ns = tuple(pick.start_ns for pick, _ in moves)
-        if number not in along:
-            yield Needle('moves', text.format(truth.titles[number]), number=len(moves), clues_ns=clues_ns)
-
-
-_MAKE = (_presence, _open, _location, _action, _put, _final, _moves)
+def _whether(category: str, text: str, clue_ns: int | None) -> Needle:
+    return Needle(category, text, yes=clue_ns is not None, clues_ns=() if clue_ns is None else (clue_ns,))

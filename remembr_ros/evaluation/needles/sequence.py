@@ -5,17 +5,17 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from remembr_ros.agent.model.answer import Kind, Question
+from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.model.memory_prompt import describe
 from remembr_ros.evaluation.baselines.all_captions import CHARACTERS_PER_TOKEN
-from remembr_ros.evaluation.datasets.sample import Sample, Truth
 from remembr_ros.evaluation.datasets.sample import Sequence as Drive
 from remembr_ros.evaluation.findingdory.episode import HomeEpisode, relive
+from remembr_ros.evaluation.findingdory.sequence import kept_of, sample_of
 from remembr_ros.evaluation.needles.questions import NeedleTruth
 from remembr_ros.evaluation.needles.trial import NeedleTrial
 from remembr_ros.evaluation.records.config import RunConfig
-from remembr_ros.memory.model.recall import ANYTHING, Hit
-from remembr_ros.memory.model.record import AGENT, CAPTIONER, OBJECT, Memory
+from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.record import CAPTIONER, Memory
 from remembr_ros.simulation.homes.home import name_of
 from remembr_ros.simulation.homes.trajectory import LEAST_STEPS, STEP_S, Trajectory, generate_trajectory
 from remembr_ros.timestamps import NS
@@ -35,40 +35,25 @@ def load_trajectory(
     """
     name = f'home-{seed}-{tokens}'
     on_home(name, 0, 1)
-    short = _lived(seed, LEAST_STEPS)[1].memories
-    per_step = tokens_of(short) / sum(one.source == CAPTIONER for one in short)
-    trajectory, episode = _lived(seed, max(round(tokens / per_step), LEAST_STEPS))
-    captions = [one for one in episode.memories if one.source == CAPTIONER]
-    guests = [name_of(trajectory.day.home.items[number - 1]) for number in trajectory.guests]
+    short = _captions(_lived(seed, LEAST_STEPS)[1].memories)
+    steps = max(round(tokens / tokens_of(short) * len(short)), LEAST_STEPS)
+    trajectory, episode = _lived(seed, steps)
+    captions, items = _captions(episode.memories), trajectory.day.home.items
     seen_ns = {
-        guest: one.start_ns for guest in guests for one in reversed(captions) if f'a {guest}' in one.caption
+        guest: first_ns
+        for guest in (name_of(items[number - 1]) for number in trajectory.guests)
+        if (first_ns := next((one.start_ns for one in captions if f'a {guest}' in one.caption), None))
     }
-    truth = NeedleTruth(trajectory.day, seen_ns, trajectory.guests)
-    starts_ns = [one.start_ns for one in captions]
+    truth, starts_ns = NeedleTruth(trajectory.day, seen_ns), [one.start_ns for one in captions]
     needles = truth.needles(
         random.Random(name), config.fillings, lambda ns: bisect_left(starts_ns, ns) / len(starts_ns)
     )
-    left_out = (OBJECT, AGENT) if config.captions_alone else ()
-    memories = tuple(memory for memory in episode.memories if memory.source not in left_out)
-    window_ns = memories[0].start_ns, max(memory.end_ns for memory in memories)
-    trial = NeedleTrial(truth, {f'{i:03}': one for i, one in enumerate(needles)}, tokens_of(memories))
+    trial = NeedleTrial(truth, {f'{i:03}': one for i, one in enumerate(needles)}, tokens_of(captions))
+    memories = kept_of(config, episode.memories)
+    now_ns = max(memory.end_ns for memory in memories) + LATER_NS
     samples = tuple(
-        Sample(
-            id=number,
-            length='LONG',
-            question=Question(needle.text, window_ns[1] + LATER_NS),
-            scope=ANYTHING,
-            window_ns=window_ns,
-            memories=len(memories),
-            relevant=frozenset(),
-            truth=Truth(
-                Kind.TEXT if needle.yes is None else Kind.BINARY,
-                binary=needle.yes,
-                text=trial.told(needle.right, needle.number) if needle.yes is None else '',
-            ),
-            category=needle.category,
-        )
-        for number, (needle, _) in trial.needles.items()
+        sample_of(memories, number, Question(one.text, now_ns), trial.told(one), one.category)
+        for number, (one, _) in trial.needles.items()
     )
     on_home(name, 1, 1)
     return Drive(name, memories, samples, (), trial=trial)
@@ -76,10 +61,14 @@ def load_trajectory(
 
 def tokens_of(memories: Sequence[Memory]) -> float:
     """Return what all captions take in one prompt, each with its time and place [tokens]."""
-    captions = [one for one in memories if one.source == CAPTIONER]
+    captions = _captions(memories)
     question = Question('', captions[-1].end_ns + LATER_NS)
     lines = (describe(f'm{i}', Hit(one, 1.0), question) for i, one in enumerate(captions, start=1))
     return sum(len(line) + 1 for line in lines) / CHARACTERS_PER_TOKEN
+
+
+def _captions(memories: Sequence[Memory]) -> list[Memory]:
+    return [one for one in memories if one.source == CAPTIONER]
 
 
 @lru_cache(KEPT)

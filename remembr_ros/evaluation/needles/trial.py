@@ -3,11 +3,12 @@
 import random
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.number_words import TO_TWENTY
 from remembr_ros.agent.planner import Planner, Run
+from remembr_ros.evaluation.datasets.sample import Truth
 from remembr_ros.evaluation.needles.questions import Needle, NeedleTruth
 from remembr_ros.evaluation.records.config import PlannerName
 from remembr_ros.memory.matching.terms import stem, words
@@ -37,20 +38,24 @@ class NeedleTrial:
     def planner(self, name: str, sample_id: str, seed: int) -> Planner | None:
         """Return the planners that guess, and that know the truth; None: it is another one."""
         needle, _ = self.needles[sample_id]
-        rng = random.Random(f'{sample_id} {seed}')
-        yes, number, right = needle.yes, needle.number, needle.right
         if name == PlannerName.RANDOM.value:
-            yes, number = yes if yes is None else rng.random() < 0.5, rng.randint(1, MOST_MOVES)
-            kinds = {self.truth.item(one).kind for one in right}
+            rng = random.Random(f'{sample_id} {seed}')
+            yes = None if needle.yes is None else rng.random() < 0.5
+            kinds = {self.truth.item(one).kind for one in needle.right}
             alike = [one for one in self.truth.titles if self.truth.item(one).kind in kinds]
-            right = frozenset(rng.sample(alike, len(right)))
+            right = frozenset(rng.sample(alike, len(needle.right)))
+            needle = replace(needle, yes=yes, number=rng.randint(1, MOST_MOVES), right=right)
         elif name != PlannerName.ORACLE.value:
             return None
-        return _Said(name, self.told(right, number), yes)
+        told = self.told(needle)
+        return _Said(name, Answer(told.kind, told.text, name, binary=told.binary, confidence=1.0))
 
-    def told(self, right: frozenset[int], number: int | None) -> str:
-        """Return an answer in words, of things or of how many times."""
-        return ' and '.join(self.truth.titles[one] for one in sorted(right)) or f'{number} times'
+    def told(self, needle: Needle) -> Truth:
+        """Return what is right, in words: things, yes or no, or how many times."""
+        if needle.yes is not None:
+            return Truth(Kind.BINARY, binary=needle.yes)
+        named = ' and '.join(self.truth.titles[one] for one in sorted(needle.right))
+        return Truth(Kind.TEXT, text=named or f'{needle.number} times')
 
     def score(self, sample_id: str, answer: Answer | None) -> tuple[bool, dict[str, float], str]:
         """Return whether an answer is right, the figures depth, tokens and clues, and what is wrong."""
@@ -74,29 +79,27 @@ class NeedleTrial:
             return 'nothing is told'
         if needle.number is not None:
             return '' if _number(answer.text) == needle.number else f'right is {needle.number}'
-        said, asked = _folded(answer.text), _folded(needle.text)
-        right = [self.truth.item(number) for number in needle.right]
-        if lost := [self.truth.titles[item.number] for item in right if not self._names(item, said)]:
-            return f'does not name the {", ".join(lost)}'
-        looks = {name_of(self.truth.item(number)) for number in needle.right | self.truth.under(needle)}
-        looks |= {self.truth.rooms.get(item.number, '') for item in right}
-        furniture = right[0].kind == 'furniture'
-        others = [item for item in self.truth.items if (item.kind == 'furniture') == furniture]
-        false = {name_of(item) for item in others if furniture or self._names(item, said)}
-        false |= set(self.truth.rooms.values()) if furniture else set()
-        false = {
-            name for name in false - looks if not _has(asked, name) and (not furniture or _has(said, name))
-        }
-        return f'names {", ".join(sorted(false))}' if false else ''
+        truth, said, asked = self.truth, _folded(answer.text), _folded(needle.text)
+        for number in sorted(needle.right):
+            room = truth.titles[number].partition(' in the ')[2]
+            if not self._names(truth.item(number), said) or (room and not _has(said, room)):
+                return f'does not name the {truth.titles[number]}'
+        # What the things were on or in may be said, too.
+        under = {one.receptacle for one in truth.interactions if one.start_ns in needle.clues_ns} - {0}
+        right = {name_of(truth.item(one)) for one in needle.right | under}
+        right |= {truth.rooms.get(one, '') for one in needle.right}
+        of_furniture = not truth.rooms.keys().isdisjoint(needle.right)
+        alike = [item for item in truth.items if (item.number in truth.rooms) == of_furniture]
+        named = {name_of(item) for item in alike if self._names(item, said)}
+        named |= {room for room in truth.rooms.values() if of_furniture and _has(said, room)}
+        false = sorted(name for name in named - right if not _has(asked, name))
+        return f'names {", ".join(false)}' if false else ''
 
     def _names(self, item: Item, said: str) -> bool:
-        """Tell whether a sentence names a thing; without its colour, or room, where there is but one."""
-        if item.kind == 'furniture':
-            room = self.truth.rooms[item.number]
-            return _has(said, item.label) and (item.number in self.truth.alone or _has(said, room))
-        alike = sum(one.label == item.label for one in self.truth.items)
-        bare = re.search(rf'(?<!{item.colour}){_folded(item.label)}', said) if alike == 1 else None
-        return _has(said, name_of(item)) or bare is not None
+        """Tell whether a sentence names a thing; without its colour where there is but one."""
+        alone = sum(one.label == item.label for one in self.truth.items) == 1
+        bare = alone and item.colour and re.search(rf'(?<!{item.colour}){_folded(item.label)}', said)
+        return bool(bare) or _has(said, name_of(item))
 
 
 def _folded(text: str) -> str:
@@ -119,10 +122,8 @@ class _Said:
     """A planner that has its answer already."""
 
     name: str
-    text: str
-    binary: bool | None
+    said: Answer
 
     def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
         run.check()
-        kind = Kind.TEXT if self.binary is None else Kind.BINARY
-        return Answer(kind, self.text, self.name, binary=self.binary, confidence=1.0)
+        return self.said

@@ -1,6 +1,7 @@
 """The figures of questions about long trajectories: as JSON, as tables, and as a picture."""
 
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -21,106 +22,83 @@ CAUTION = (
     'These homes, trajectories and questions are not those of infinity-THOR: figures compare planners with '
     'each other, not with papers.'
 )
+COST = (
+    ('latency_p50_sec', 'p50 [s]', '.3f'),
+    ('prompt_tokens', 'prompt', ',.0f'),
+    ('all_captions_tokens', 'all captions', ',.0f'),
+)
+LENGTH = 'length of the trajectory [tokens of captions]'
 
 
 def needle_results(records: Records) -> dict[str, Any]:
-    """Return what results.json holds of these: fractions from 0 to 1, None over nothing.
+    """Return what results.json holds of these: fractions from 0 to 1.
 
     The interval, 95 %, resamples whole homes. Depth is that of the oldest clue, of what has none it is none.
     """
-    deep = [one for one in records if 'depth' in one.figures]
-    by_length = _grouped(records, _length)
+    homes, lengths = _grouped(records, 'home').values(), _grouped(records, 'length')
+    interval = bootstrap_interval([[float(bool(one.correct)) for one in some] for some in homes])
     return {
         'caution': CAUTION,
-        'overall': _figures(records),
-        'by_category': _told(_grouped(records, lambda one: one.category)),
-        'by_depth': _told(_grouped(deep, _fifth)),
-        'by_length': _told(by_length),
-        'by_clues': _told(_grouped(records, _clues)),
-        'by_category_and_clues': {
-            name: _told(_grouped(some, _clues))
-            for name, some in _grouped(records, lambda one: one.category).items()
-        },
-        'by_cell': {name: _told(_grouped(some, _fifth)) for name, some in _grouped(deep, _length).items()},
-        'cost': {
-            'by_length': {
-                length: {
-                    'latency_p50_sec': quantile(latencies(some), 0.5),
-                    'prompt_tokens': fmean(one.prompt_tokens for one in some),
-                    'all_captions_tokens': fmean(one.figures['tokens'] for one in some),
-                }
-                for length, some in by_length.items()
-            }
-        },
+        'overall': {**_right(records), 'accuracy_interval': interval},
+        **{f'by_{key}': _by(records, key) for key in ('category', 'depth', 'length', 'clues')},
+        'by_cell': {length: _by(some, 'depth') for length, some in lengths.items()},
+        'cost': {'by_length': {length: _cost(some) for length, some in lengths.items()}},
     }
 
 
-def _length(one: QuestionRecord) -> str:
-    return one.sequence.rpartition('-')[2]
+def _grouped(records: Records, key: str) -> dict[str, Records]:
+    """Return the records by their home, length, category, clues or depth; without those that have none."""
+    groups: defaultdict[str, list[QuestionRecord]] = defaultdict(list)
+    for one in records:
+        home, _, length = one.sequence.rpartition('-')
+        clues = {0.0: 'none', 1.0: 'single'}.get(one.figures['clues'], 'several')
+        keys = {'home': home, 'length': length, 'category': one.category, 'clues': clues}
+        if 'depth' in one.figures:
+            keys['depth'] = FIFTHS[min(int(one.figures['depth'] * len(FIFTHS)), len(FIFTHS) - 1)]
+        if key in keys:
+            groups[keys[key]].append(one)
+    return {name: groups[name] for name in sorted(groups, key=lambda name: (len(name), name))}
 
 
-def _fifth(one: QuestionRecord) -> str:
-    return FIFTHS[min(int(one.figures['depth'] * len(FIFTHS)), len(FIFTHS) - 1)]
+def _by(records: Records, key: str) -> dict[str, dict[str, Any]]:
+    return {name: _right(some) for name, some in _grouped(records, key).items()}
 
 
-def _clues(one: QuestionRecord) -> str:
-    return 'none' if one.figures['clues'] == 0 else 'single' if one.figures['clues'] == 1 else 'several'
+def _right(records: Records) -> dict[str, Any]:
+    return {'n': len(records), 'accuracy': fmean(bool(one.correct) for one in records)}
 
 
-def _grouped(records: Records, key: Callable[[QuestionRecord], str]) -> dict[str, Records]:
-    names = sorted({key(one) for one in records}, key=lambda name: (len(name), name))
-    return {name: [one for one in records if key(one) == name] for name in names}
-
-
-def _told(groups: Mapping[str, Records]) -> dict[str, dict[str, Any]]:
-    return {name: _figures(some) for name, some in groups.items()}
-
-
-def _figures(records: Records) -> dict[str, Any]:
-    homes = _grouped(records, lambda one: one.sequence.rpartition('-')[0]).values()
-    right = [[float(bool(one.correct)) for one in some] for some in homes]
-    values = [value for some in right for value in some]
+def _cost(records: Records) -> dict[str, Any]:
     return {
-        'n': len(values),
-        'accuracy': fmean(values) if values else None,
-        'accuracy_interval': bootstrap_interval(right),
+        'latency_p50_sec': quantile(latencies(records), 0.5),
+        'prompt_tokens': fmean(one.prompt_tokens for one in records),
+        'all_captions_tokens': fmean(one.figures['tokens'] for one in records),
     }
 
 
 def needle_tables(told: Mapping[str, Any]) -> list[ReportTable]:
-    """Return the figures by category, by length and depth, and what a question costs."""
-    kinds = ('none', 'single', 'several')
-    parts = {**told['by_category_and_clues'], 'all': told['by_clues']}
-    rows = [
+    """Return the figures by category and clues; and by length and depth, with what a question costs."""
+    clues = {f'clues: {name}': of for name, of in told['by_clues'].items()}
+    groups = {**told['by_category'], **clues, 'all': told['overall']}
+    rows = [(name, _cell(of)) for name, of in groups.items()]
+    lengths = [
         (
-            name,
-            *_cells(of),
-            *_cells(*(parts[name].get(kind) for kind in kinds)),
-            interval_text(of['accuracy_interval']),
+            length,
+            *(_cell(cells.get(fifth)) for fifth in FIFTHS),
+            *(number_text(told['cost']['by_length'][length][figure], form) for figure, _, form in COST),
         )
-        for name, of in {**told['by_category'], 'all': told['overall']}.items()
+        for length, cells in told['by_cell'].items()
     ]
-    header = ('', 'right', *(f'{kind} clue{"" if kind == "single" else "s"}' for kind in kinds), '95 %')
-    cells = [(name, *_cells(*map(of.get, FIFTHS))) for name, of in told['by_cell'].items()]
-    cost = [
-        (
-            name,
-            f'{1000 * (of["latency_p50_sec"] or 0.0):.1f}',
-            *(f'{of[key]:.0f}' for key in ('prompt_tokens', 'all_captions_tokens')),
-        )
-        for name, of in told['cost']['by_length'].items()
-    ]
+    note = f'95 % of all: {interval_text(told["overall"]["accuracy_interval"])}. {told["caution"]}'
+    header = ('', *FIFTHS, *(title for _, title, _ in COST))
     return [
-        ReportTable('Questions', header, tuple(rows), told['caution']),
-        ReportTable('By length [tokens] and depth', ('', *FIFTHS), tuple(cells)),
-        ReportTable(
-            'Cost of a question', ('', 'p50 [ms]', 'prompt [tokens]', 'all captions [tokens]'), tuple(cost)
-        ),
+        ReportTable('Questions', ('', 'right'), tuple(rows), note),
+        ReportTable('By length [tokens] and depth; cost', header, tuple(lengths)),
     ]
 
 
-def _cells(*figures: Mapping[str, Any] | None) -> list[str]:
-    return [f'{number_text(of["accuracy"])} ({of["n"]})' if of else number_text(None) for of in figures]
+def _cell(of: Mapping[str, Any] | None) -> str:
+    return f'{number_text(of["accuracy"])} ({of["n"]})' if of else number_text(None)
 
 
 def draw(path: Path, told: Mapping[str, Any]) -> None:
@@ -128,30 +106,24 @@ def draw(path: Path, told: Mapping[str, Any]) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11.0, 4.2), dpi=110, facecolor='white')
+    figure = Figure(figsize=(11.0, 4.2), dpi=110, layout='tight')
     FigureCanvasAgg(figure)
     heat, cost = figure.subplots(1, 2)
     lengths = list(told['by_length'])
     found = [[told['by_cell'].get(name, {}).get(fifth) for name in lengths] for fifth in FIFTHS]
     values = [[of['accuracy'] if of else float('nan') for of in row] for row in found]
-    heat.imshow(values, cmap='RdYlGn', vmin=0.0, vmax=1.0, aspect='auto')
+    heat.imshow(values, cmap='RdYlGn', vmin=0.0, vmax=1.0, alpha=0.6, aspect='auto')
     for y, row in enumerate(found):
         for x, of in enumerate(row):
-            heat.text(
-                x, y, f'{of["accuracy"]:.2f}\n{of["n"]}' if of else '-', ha='center', va='center', fontsize=8
-            )
-    heat.set_xticks(range(len(lengths)), [f'{int(name):,}' for name in lengths], fontsize=8)
-    heat.set_yticks(range(len(FIFTHS)), FIFTHS, fontsize=8)
-    heat.set_xlabel('length of the trajectory [tokens of captions]')
-    heat.set_ylabel('depth of the oldest clue')
-    heat.set_title('right, and of how many', fontsize=9)
+            heat.text(x, y, _cell(of).replace(' ', '\n'), ha='center', va='center', fontsize=8)
+    heat.set_xticks(range(len(lengths)), lengths)
+    heat.set_yticks(range(len(FIFTHS)), FIFTHS)
+    heat.set(title='right, and of how many', xlabel=LENGTH, ylabel='depth of the oldest clue')
     costs = told['cost']['by_length'].values()
     at = [of['all_captions_tokens'] for of in costs]
-    cost.plot(at, at, '--', color='#888888', label='all captions in one prompt [tokens]')
-    cost.plot(at, [of['prompt_tokens'] or float('nan') for of in costs], 'o-', label='prompts [tokens]')
-    cost.plot(at, [1000.0 * (of['latency_p50_sec'] or float('nan')) for of in costs], 's-', label='p50 [ms]')
-    cost.set(xscale='log', yscale='log', xlabel='length of the trajectory [tokens of captions]')
-    cost.set_title('cost of a question', fontsize=9)
-    cost.legend(frameon=False, fontsize=8)
-    figure.tight_layout()
+    cost.plot(at, at, 'o--', label='all captions in one prompt [tokens]')
+    cost.plot(at, [of['prompt_tokens'] or None for of in costs], 'o-', label='prompts [tokens]')
+    cost.plot(at, [1000.0 * (of['latency_p50_sec'] or 0.0) or None for of in costs], 's-', label='p50 [ms]')
+    cost.set(title='cost of a question', xscale='log', yscale='log', xlabel=LENGTH)
+    cost.legend()
     figure.savefig(path)

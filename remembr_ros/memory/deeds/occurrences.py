@@ -261,6 +261,17 @@ def _by_deeds(done: Sequence[Occurrence]) -> list[Occurrence]:
     return sorted(found, key=lambda one: (one.start_ns, one.end_ns))
 
 
+def last_of_each(done: Iterable[Occurrence], *kinds: str) -> list[Occurrence]:
+    """Return what was last done to each thing, of what did not fail and is of some kinds."""
+    of_kind = (one for one in done if any(is_same_kind(one.facts.kind, kind) for kind in kinds))
+    last = {
+        one.facts.object_id or (one.facts.object.casefold(), one.facts.place.casefold()): one
+        for one in of_kind
+        if not one.failed
+    }
+    return [*last.values()]
+
+
 def hits_of(some: Iterable[Occurrence]) -> list[Hit]:
     """Return the memories that these rest on, each once."""
     return [Hit(memory, 1.0) for memory in {one.memory.id: one.memory for one in some}.values()]

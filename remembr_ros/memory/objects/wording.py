@@ -22,7 +22,7 @@ def sentence(known: KnownObject, near: str) -> str:
     """
     if known.facts.deleted:
         return DELETED
-    what = _with_article(f'{known.facts.colour} {spelled(known.recognised_as)}'.strip())
+    what = with_article(f'{known.facts.colour} {spelled(known.recognised_as)}'.strip())
     if known.facts.named:
         what = f'{known.facts.named}, {what}'
     where = _NEAR + spelled(near) if near else ''
@@ -47,7 +47,7 @@ def described(known: KnownObject) -> str:
 def listed(known: Iterable[KnownObject]) -> str:
     """Return objects as a sentence has them: 'a red cup, 2 bowls and an apple'."""
     numbers = Counter(described(one) for one in known)
-    told = [_with_article(one) if n == 1 else f'{n} {plural(one)}' for one, n in numbers.items()]
+    told = [with_article(one) if n == 1 else f'{n} {plural(one)}' for one, n in numbers.items()]
     return ' and '.join(filter(None, (', '.join(told[:-1]), *told[-1:])))
 
 
@@ -58,7 +58,8 @@ def plural(name: str) -> str:
     return f'{name}es' if name.endswith(('x', 's', 'ch', 'sh')) else f'{name}s'
 
 
-def _with_article(name: str) -> str:
+def with_article(name: str) -> str:
+    """Return a name as that of one thing of which nothing is known yet."""
     return f'{"an" if name[:1].lower() in "aeiou" else "a"} {name}'
 
 

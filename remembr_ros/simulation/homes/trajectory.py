@@ -6,14 +6,14 @@ the next one is due; in some rounds there is a thing that never was there before
 
 import random
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import combinations, product
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.simulation.homes.catalogue import ON_FLOOR, ON_FURNITURE, PAINTS
 from remembr_ros.simulation.homes.day import WorkDay
-from remembr_ros.simulation.homes.home import Visit, name_of
+from remembr_ros.simulation.homes.home import Item, Visit, name_of
 from remembr_ros.simulation.homes.layout import START_NS, HomeMaking, round_through
 from remembr_ros.simulation.homes.rounds import arrival
 from remembr_ros.simulation.homes.world import ACTIONS, MOVABLE, OPENS, HomeWorld, Impossible
@@ -26,6 +26,7 @@ GRASP_S = (4.0, 12.0)
 GUESTS = 0.7  # rounds with something new
 AGAIN = 0.4  # things that were carried before
 FIFTH = 0.2  # of the trajectory, of whose first and last the last sub-task is
+MOST_ACTIONS = 2  # of a kind: so few can be asked for
 TRIES = 12
 
 
@@ -66,6 +67,13 @@ def generate_trajectory(seed: int, steps: int) -> Trajectory:
             f'no trajectory {seed} of {steps} steps; give a seed from 0, steps from {LEAST_STEPS} on'
         )
     return _Making(seed, steps).trajectory()
+
+
+def other_looks(items: Iterable[Item]) -> list[tuple[str, str]]:
+    """Return the labels and colours of things that are like none of these."""
+    names = {name_of(item) for item in items}
+    looks = ((label, colour) for label in (*ON_FURNITURE, *ON_FLOOR) if label != 'plant' for colour in PAINTS)
+    return [(label, colour) for label, colour in looks if f'{colour} {label}' not in names]
 
 
 class _Making:
@@ -130,9 +138,7 @@ class _Making:
     def _round(self) -> None:
         guest = None
         if self._rng.random() < GUESTS:
-            names = {name_of(item) for item in self._making.items}
-            looks = [(label, colour) for label in (*ON_FURNITURE, *ON_FLOOR) for colour in PAINTS]
-            looks = [look for look in looks if look[0] != 'plant' and f'{look[1]} {look[0]}' not in names]
+            looks = other_looks(self._making.items)
             guest = self._making.bring(*self._rng.choice(looks)) if looks else None
         first, way = self._rng.randrange(4), self._rng.choice((-1, 1))
         rooms = [self._making.rooms[(first + way * step) % 4] for step in range(4)]
@@ -209,9 +215,10 @@ class _Making:
 
     def _action(self) -> None:
         kind = self._rng.choice(list(ACTIONS))
-        if any(one.kind == kind for one in self._world.done):  # one of a kind can be asked for
-            raise Impossible(f'something was {kind} already')
-        number = self._first(self._small(*ACTIONS[kind]))
+        done = {one.item for one in self._world.done if one.kind == kind}
+        if len(done) == MOST_ACTIONS:
+            raise Impossible(f'{kind} was done to enough things')
+        number = self._first([one for one in self._small(*ACTIONS[kind]) if one not in done])
         self._world.go_to(number)
         self._world.act(kind, number, self._seconds())
 

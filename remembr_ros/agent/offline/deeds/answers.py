@@ -100,7 +100,7 @@ def answer_deeds(request: Request, question: Question, recall: Recall, scope: Sc
         thing = re.split(r'[.,;:!?\u2013-]\s', asked.says)[0] if it else asked.main
         query = DeedQuery(kind=SIGHT, object=happened.words_seen(thing, scope), scope=scope)
     else:
-        told = answer_state(asked.says, names, partial(happened.deeds, scope), partial(_listed, question))
+        told = answer_state(asked.says, names, happened, scope, partial(_listed, question))
         if told is not None:
             return replace(told, confidence=SURE)
         query = understood(asked, names, request, question, scope)

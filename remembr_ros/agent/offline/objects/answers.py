@@ -4,15 +4,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import dist
 
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim, choose
 from remembr_ros.agent.model.memory_prompt import ago
-from remembr_ros.agent.offline.objects.own_deeds import is_there, put_last
 from remembr_ros.agent.offline.objects.request import Asked, ObjectRequest, parse_object_request
 from remembr_ros.agent.offline.request import Request
-from remembr_ros.memory.deeds.occurrences import hits_of
+from remembr_ros.memory.deeds.object_ids import REACH_M
+from remembr_ros.memory.deeds.occurrences import Happened, hits_of, last_of_each
 from remembr_ros.memory.deeds.query import Occurrence
+from remembr_ros.memory.deeds.verbs import is_same_kind
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.objects.changes import changes_of, visits_among
@@ -43,6 +45,9 @@ _SHADES = {
 _SAID = {'appeared': 'seen for the first time', 'moved': 'moved', 'missing': 'gone', 'returned': 'back'}
 
 
+_AWAY_M = 2.0 * REACH_M  # from where the robot put a thing: somebody moved it since
+
+
 @dataclass(frozen=True)
 class _About:
     """What an answer is about.
@@ -60,8 +65,10 @@ class _About:
 
     @cached_property
     def put(self) -> dict[str, Occurrence]:
-        """What the robot has put somewhere."""
-        return put_last(self.recall, self.scope)
+        """The deeds by which the robot put things onto or into others, and left them there, by their ids."""
+        done = Happened(self.recall).deeds(replace(self.scope, after_ns=None, before_ns=None))
+        last = [one for one in last_of_each(done, 'pick', 'place') if is_same_kind(one.facts.kind, 'place')]
+        return {one.facts.object_id: one for one in last if one.facts.object_id and one.facts.receptacle}
 
     @property
     def in_time(self) -> bool:
@@ -69,11 +76,14 @@ class _About:
         return self.scope.after_ns is not None or self.scope.before_ns is not None
 
     def own_deed(self, known: KnownObject) -> Occurrence | None:
-        """Return the deed by which the robot put a thing where it is; None: somebody else did."""
+        """Return the deed by which the robot put a thing where it is; None: it was seen elsewhere since."""
         own = None if self.in_time else self.put.get(known.id)
-        carriers = self.find(own.facts.receptacle_id).objects if own and own.facts.receptacle_id else ()
-        carrier = next((one.known for one in carriers), None)
-        return own if own and is_there(known, own, carrier) else None
+        if own is None or known.memory.end_ns <= own.end_ns:
+            return own
+        carriers = self.find(own.facts.receptacle_id).objects if own.facts.receptacle_id else ()
+        stood = [own.memory.pose, *(one.known for one in carriers[:1])]  # it may have been carried since
+        at = [one.position for one in stood if one is not None]
+        return own if not at or any(dist(known.position[:2], xy[:2]) <= _AWAY_M for xy in at) else None
 
     def find(self, called: str = '', **conditions: object) -> FoundObjects:
         """Return the objects of the asked robots and map."""

@@ -690,3 +690,23 @@ def test_where_the_robot_is_no_number_of_things_around_it_hides(
     answer = ask_store(store, 'Where are you now?')
     assert ids(answer) == [scene.id]
     assert answer.pose == scene.pose
+
+
+@pytest.mark.parametrize(
+    ('text', 'expected'),
+    [
+        ('Did you see a red table?', True),
+        ('Did you see both a red table and a white bin?', True),
+        ('Did you see a white suitcase?', False),
+    ],
+)
+def test_what_a_long_caption_names_by_the_way_was_seen(
+    fresh: Fresh, make_memory: Make, ask_store: Ask, text: str, expected: bool
+) -> None:
+    others = [make_memory(i, 'I see a white table.' if i % 2 else 'I see a bin.') for i in range(80)]
+    by_the_way = (
+        'I see a red table, a sofa, 2 lamps, a green cup, a yellow vase, 3 orange clocks, a shelf, a pink '
+        'book, a drawer, a white bin.'
+    )
+    store = fresh(*others, make_memory(80, by_the_way))
+    assert ask_store(store, text).binary is expected

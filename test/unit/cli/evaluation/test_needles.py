@@ -17,9 +17,7 @@ from test.unit.evaluation.needles.trajectory import live
 def _homes(monkeypatch: pytest.MonkeyPatch) -> None:
     def lived(seed: int, steps: int) -> tuple[SimpleNamespace, SimpleNamespace]:
         made = live(seed, steps)
-        return SimpleNamespace(day=made.day, guests=made.truth.guests), SimpleNamespace(
-            memories=made.memories
-        )
+        return SimpleNamespace(day=made.day, guests=made.guests), SimpleNamespace(memories=made.memories)
 
     monkeypatch.setattr(sequence, '_lived', lived)
 

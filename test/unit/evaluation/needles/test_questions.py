@@ -2,12 +2,15 @@
 
 import random
 from collections import Counter
+from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remembr_ros.evaluation.needles.questions import FIFTHS, MOST
+from remembr_ros.evaluation.needles.questions import FIFTHS, MOST, NeedleTruth
+from remembr_ros.geometry import Pose
 from remembr_ros.simulation.homes.home import name_of
+from remembr_ros.simulation.homes.world import Interaction
 from test.unit.evaluation.needles.trajectory import START_NS, STEP_NS, live
 
 CATEGORIES = {'presence', 'open state', 'location', 'action', 'content', 'put', 'final state', 'moves'}
@@ -45,6 +48,28 @@ def test_all_categories_are_asked_where_everything_took_place() -> None:
     assert {one.category for one in asked} == CATEGORIES
     several = {one.category for one in asked if len(one.clues_ns) > 1}
     assert several >= {'presence', 'location', 'content', 'put', 'moves'}
+
+
+def test_where_a_thing_is_takes_two_clues_if_what_it_is_in_was_carried() -> None:
+    lived = live(5)
+    cup, box, *others = (n for n in lived.truth.titles if lived.truth.item(n).kind == 'small')
+    furniture = [n for n in lived.truth.titles if lived.truth.item(n).kind == 'furniture']
+
+    def did(step: int, kind: str, item: int, receptacle: int) -> Interaction:
+        start_ns = START_NS + step * STEP_NS
+        return Interaction(kind, item, receptacle, 'study', start_ns, start_ns + 1, Pose(1.0, 1.0), 0.0)
+
+    one, other, *_ = furniture
+    moves = [(cup, one, box), (others[0], one, other), (box, one, other), (box, other, one)]
+    done = tuple(
+        did(10 * i + j, kind, moved[0], moved[1 + j])
+        for i, moved in enumerate(moves)
+        for j, kind in enumerate(('pick', 'place'))
+    )
+    asked = NeedleTruth(replace(lived.day, interactions=done), {}).needles(random.Random(0), 9, depth)
+    found = {one.right: one.clues_ns for one, _ in asked if one.category == 'final state'}
+    assert found[frozenset((box,))] == (done[1].start_ns, done[7].start_ns)
+    assert {len(clues_ns) for right, clues_ns in found.items() if right != {box}} == {1}
 
 
 def test_titles_tell_things_apart() -> None:

@@ -15,7 +15,7 @@ LIVED: list[int] = []
 def lived(seed: int, steps: int) -> tuple[SimpleNamespace, SimpleNamespace]:
     LIVED.append(steps)
     made = live(seed, steps)
-    names = made.truth.guests
+    names = made.guests
     return SimpleNamespace(day=made.day, guests=names), SimpleNamespace(memories=made.memories)
 
 

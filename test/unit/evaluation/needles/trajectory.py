@@ -25,6 +25,7 @@ class Lived:
 
     day: WorkDay
     truth: NeedleTruth
+    guests: tuple[int, ...]
     memories: tuple[Memory, ...]
 
 
@@ -79,9 +80,14 @@ def live(seed: int = 5, steps: int = 330, *, every: int = 12) -> Lived:
     objects = [_object(item, where(item.number), START_NS + steps * STEP_NS) for item in home.items]
     memories = [*captions, *rooms, *objects, *(_deed(one, home.items) for one in done)]
     day = WorkDay(home, tuple(done))
-    seen_ns = {name: START_NS + rng.randrange(steps) * STEP_NS for name in names}
-    truth = NeedleTruth(day, seen_ns, [item.number for item in alone][:4])
-    return Lived(day, truth, tuple(sorted(memories, key=lambda one: (one.start_ns, one.id))))
+    seen_ns = {name_of(item): START_NS + rng.randrange(steps) * STEP_NS for item in alone[:4]}
+    truth = NeedleTruth(day, seen_ns)
+    return Lived(
+        day,
+        truth,
+        tuple(item.number for item in alone[:4]),
+        tuple(sorted(memories, key=lambda one: (one.start_ns, one.id))),
+    )
 
 
 def _corners(low, high):

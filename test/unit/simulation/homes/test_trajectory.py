@@ -1,12 +1,14 @@
 """Long trajectories: what was done can be done, in order, and the last of it joins their ends."""
 
 import itertools
+from collections import Counter
 
 import pytest
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.simulation.homes.rounds import arrival
 from remembr_ros.simulation.homes.trajectory import FIFTH, STEP_S, Trajectory, generate_trajectory
+from remembr_ros.simulation.homes.world import ACTIONS
 from remembr_ros.timestamps import NS
 
 STEPS = 600
@@ -36,6 +38,13 @@ def test_tasks_of_all_kinds_follow_each_other(trajectory: Trajectory) -> None:
             items = [trajectory.day.home.items[place.item - 1] for place in (one, other)]
             assert items[0].label == items[1].label
             assert one.receptacle == other.receptacle
+
+
+def test_an_action_is_done_to_two_things_at_most(trajectory: Trajectory) -> None:
+    done = [one for one in trajectory.day.interactions if one.kind in ACTIONS]
+    things = Counter(kind for kind, _ in {(one.kind, one.item) for one in done})
+    assert len(done) == things.total()
+    assert max(things.values()) == 2
 
 
 def test_the_last_task_is_about_things_of_both_ends(trajectory: Trajectory) -> None:
