@@ -2,9 +2,7 @@
 
 import argparse
 import json
-import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +13,10 @@ from remembr_ros.cli.options import add_json, count, seconds, sequence
 from remembr_ros.cli.output import print_result, progress, stdout_for_json, write_text
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.evaluation.findingdory.episode import live
+from remembr_ros.evaluation.findingdory.episode import remembered
 from remembr_ros.evaluation.run.planners import RETRIES
 from remembr_ros.evaluation.talk.conversation import Talking, hold
 from remembr_ros.evaluation.talk.episode import TalkEpisode, read_episode, replay
-from remembr_ros.memory.model.record import Observation
-from remembr_ros.memory.opening import open_store
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,11 +67,7 @@ def _held(args: argparse.Namespace) -> Iterator[TalkEpisode]:
             numbers = range(at, args.episodes, len(homes))
             if not numbers:
                 break
-            with ExitStack() as stack:
-                lived = live(seed)
-                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix='remembr_talk_'))
-                store = stack.enter_context(open_store(f'{folder}/memory.db', embedder))
-                store.add([Observation(memory) for memory in lived.memories])
+            with remembered(seed, embedder) as (lived, store):
                 for number in numbers:
                     episode = hold(talking, seed, number, lived, store)
                     write_text(args.out / 'episodes.jsonl', episode.model_dump_json() + '\n', mode='a')

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from statistics import fmean
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from remembr_ros.agent.offline.planner import OfflinePlanner
@@ -13,12 +12,10 @@ from remembr_ros.errors import RemembrError
 from remembr_ros.evaluation.embodied.players import Player, Playthrough, oracle
 from remembr_ros.evaluation.embodied.predicates import holds
 from remembr_ros.evaluation.embodied.tasks import candidates
-from remembr_ros.evaluation.findingdory.episode import live
+from remembr_ros.evaluation.findingdory.episode import remembered
 from remembr_ros.evaluation.metrics.scores import bootstrap_interval
 from remembr_ros.evaluation.tasks.goals import spl
 from remembr_ros.evaluation.tasks.robot import HomeRobot
-from remembr_ros.memory.model.record import Observation
-from remembr_ros.memory.opening import open_store
 from remembr_ros.simulation.homes.world import world_of
 
 FIGURES = ('success', 'gcs', 'spl')
@@ -35,19 +32,14 @@ def play_home(
 
     :param steps: for a task; so is timeout_s [s]
     """
-    episode, thrown, done = live(seed), 0, 0
+    thrown = done = 0
 
     def played(player: Player) -> Row:
         world = world_of(seed, episode.placements, episode.now_ns, episode.truth.here)
         with closing(HomeRobot(world, store, OfflinePlanner())) as robot:
             return carry_out(Playthrough(task, robot, steps, time.monotonic() + timeout_s), player)
 
-    with (
-        closing(episode.simulator),
-        TemporaryDirectory() as folder,
-        open_store(f'{folder}/home.db', embedder) as store,
-    ):
-        store.add([Observation(memory) for memory in episode.memories])
+    with remembered(seed, embedder) as (episode, store):
         for task in candidates(seed, episode):
             best = played(oracle)
             if best['success'] < 1.0 or best['held_before']:

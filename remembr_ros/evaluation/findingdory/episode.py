@@ -3,13 +3,16 @@
 import math
 import random
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.typing import NDArray
 
+from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.evaluation.findingdory.truth import EpisodeTruth, Handling
 from remembr_ros.evaluation.objects.measure import SHOWN_FRAMES
 from remembr_ros.evaluation.objects.rules import RemembrRule
@@ -17,7 +20,7 @@ from remembr_ros.evaluation.objects.run import Noise, detected
 from remembr_ros.geometry import Pose, distance
 from remembr_ros.memory.deeds.deed import deed
 from remembr_ros.memory.deeds.object_ids import with_object_ids
-from remembr_ros.memory.model.record import OBJECT, Memory, memory_id
+from remembr_ros.memory.model.record import OBJECT, Memory, Observation, memory_id
 from remembr_ros.memory.objects.known import (
     Interval,
     KnownObject,
@@ -28,7 +31,9 @@ from remembr_ros.memory.objects.known import (
     thinned,
 )
 from remembr_ros.memory.objects.wording import plural, sentence
+from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.places.place import place
+from remembr_ros.memory.store import MemoryStore
 from remembr_ros.simulation.homes.day import WorkDay, generate_day
 from remembr_ros.simulation.homes.home import Item, Placement, centre_of, misplaced, name_of
 from remembr_ros.simulation.homes.renderer import RATE_HZ, HomeFrame, camera_pose, frames_of
@@ -69,6 +74,19 @@ def live(seed: int, noise: Noise | None = None, *, pictures: bool = False) -> Ho
     :raises RemembrError: the extra simulation is not installed
     """
     return relive(generate_day(seed), noise, pictures=pictures)
+
+
+@contextmanager
+def remembered(seed: int, embedder: str | Embedder) -> Iterator[tuple[HomeEpisode, MemoryStore]]:
+    """Yield the episode of a home with a store of its memories; see :func:`live`."""
+    episode = live(seed)
+    with (
+        closing(episode.simulator),
+        TemporaryDirectory(prefix='remembr_home_') as folder,
+        open_store(f'{folder}/memory.db', embedder) as store,
+    ):
+        store.add([Observation(memory) for memory in episode.memories])
+        yield episode, store
 
 
 def relive(

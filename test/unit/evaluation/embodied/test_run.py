@@ -147,7 +147,7 @@ def test_a_server_that_hangs_fails_the_task_in_time(robot: HomeRobot, remembered
 
 
 def test_a_home_is_run_and_only_what_the_oracle_can_do_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr('remembr_ros.evaluation.embodied.run.live', lived)
+    monkeypatch.setattr('remembr_ros.evaluation.findingdory.episode.live', lived)
     rows = list(play_home(4, offline, 'hashing', tasks=3, steps=24, timeout_s=60.0))
     assert [row['home'] for row in rows] == [4, 4, 4]
     assert all(math.isfinite(row['spl']) and 0.0 <= row['spl'] <= row['success'] for row in rows)

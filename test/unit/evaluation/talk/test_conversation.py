@@ -11,7 +11,7 @@ from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.evaluation.findingdory.episode import HomeEpisode, live
+from remembr_ros.evaluation.findingdory.episode import HomeEpisode
 from remembr_ros.evaluation.talk import episode as episode_module
 from remembr_ros.evaluation.talk.conversation import USED_UP, Talking, hold
 from remembr_ros.evaluation.talk.episode import TalkEpisode, read_episode, replay
@@ -20,6 +20,7 @@ from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.simulation.homes.day import WorkDay, generate_day
 from remembr_ros.simulation.homes.home import name_of
+from test.lived_homes import lived
 from test.scripted.server import ScriptedReply, ScriptedServer
 from test.unit.evaluation.talk.scripts import Script, choose, options_of, person, robot
 
@@ -37,10 +38,10 @@ CARRIES = (
 
 @pytest.fixture(scope='module')
 def remembered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[HomeEpisode, MemoryStore]]:
-    lived = live(5)
+    episode = lived(5)
     with open_store(str(tmp_path_factory.mktemp('talk') / 'memory.db'), HashingEmbedder()) as store:
-        store.add([Observation(memory) for memory in lived.memories])
-        yield lived, store
+        store.add([Observation(memory) for memory in episode.memories])
+        yield episode, store
 
 
 @pytest.fixture(autouse=True)

@@ -7,18 +7,19 @@ import pytest
 
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.embedding.hashing import HashingEmbedder
-from remembr_ros.evaluation.findingdory.episode import HomeEpisode, live
+from remembr_ros.evaluation.findingdory.episode import HomeEpisode
 from remembr_ros.evaluation.tasks.robot import FAILED, HomeRobot, Option
 from remembr_ros.memory.model.record import Observation
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.simulation.homes.home import name_of
 from remembr_ros.simulation.homes.world import world_of
+from test.lived_homes import lived
 
 
 @pytest.fixture(scope='module')
 def remembered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[HomeEpisode, MemoryStore]]:
-    episode = live(5)
+    episode = lived(5)
     with open_store(str(tmp_path_factory.mktemp('robot') / 'memory.db'), HashingEmbedder()) as store:
         store.add([Observation(memory) for memory in episode.memories])
         yield episode, store
