@@ -55,7 +55,6 @@ class HomeEpisode:
     :param memories: captions, objects, deeds and places, in the order of time
     :param placements: where each thing is at last, by its number
     :param now_ns: when tasks are given, on the next day [ns since the Unix epoch]
-    :param seen_ns: of each thing that was seen, by its number, the first and the last time [ns]
     """
 
     memories: tuple[Memory, ...]
@@ -63,7 +62,6 @@ class HomeEpisode:
     simulator: HomeSimulator
     placements: Mapping[int, Placement]
     now_ns: int
-    seen_ns: Mapping[int, tuple[int, int]]
 
 
 def live(seed: int, noise: Noise | None = None, *, pictures: bool = False) -> HomeEpisode:
@@ -123,7 +121,7 @@ def relive(
     begin_ns = day.home.visits[0].start_ns
     days = (memories[-1].end_ns - begin_ns) // NEXT_DAY_NS + 1
     placements, now_ns = day.home.visits[-1].placements, begin_ns + days * NEXT_DAY_NS
-    return HomeEpisode(tuple(memories), truth, simulator, placements, now_ns, seeing.seen_ns)
+    return HomeEpisode(tuple(memories), truth, simulator, placements, now_ns)
 
 
 class _Seeing:
@@ -172,11 +170,6 @@ class _Seeing:
             return self._rule.memories()
         seen = [number for number in self._sightings if self.shown[number] >= SHOWN_FRAMES]
         return [self._object(self._home.items[number - 1]) for number in seen]
-
-    @property
-    def seen_ns(self) -> dict[int, tuple[int, int]]:
-        """When each thing was seen first and last, if the objects are the simulator's."""
-        return {number: (some[0][0], some[-1][1]) for number, some in self._intervals.items()}
 
     def id_of(self, number: int) -> str:
         """Return the id of a thing in the memory; empty: only detections tell."""
