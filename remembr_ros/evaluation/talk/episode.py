@@ -1,6 +1,7 @@
 """One talk in a home as it is kept: what was said and done, what became of the home; and doing it again."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -117,7 +118,7 @@ def replay(episode: TalkEpisode) -> str:
 
     :raises RemembrError: the extra simulation is not installed
     """
-    placements = generate_day(episode.home).home.visits[-1].placements
+    placements = _day(episode.home).home.visits[-1].placements
     x, y, yaw = episode.here
     world = world_of(episode.home, placements, episode.start_ns, Pose(x, y, 0.0, yaw))
     for turn in episode.turns:
@@ -129,6 +130,9 @@ def replay(episode: TalkEpisode) -> str:
                     return f'impossible: {deed.do} {deed.thing or deed.at}: {error}'
     again = ending(world, placements)
     return '' if again == episode.ending else f'it ends otherwise: {again.model_dump_json()}'
+
+
+_day = lru_cache(8)(generate_day)  # one home has many talks
 
 
 def read_episode(line: str) -> TalkEpisode:

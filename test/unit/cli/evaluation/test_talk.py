@@ -7,11 +7,15 @@ import pytest
 
 from remembr_ros.cli.main import main
 from remembr_ros.evaluation.talk.episode import read_episode
+from test.lived_homes import lived
 from test.scripted.server import ScriptedServer
 from test.unit.evaluation.talk.scripts import person, robot
 
 
-def test_talks_are_held_kept_and_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_talks_are_held_kept_and_replayed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr('remembr_ros.evaluation.findingdory.episode.live', lived)
     out = tmp_path / 'talks'
     acts = (('ask your memory', 'What did you put down last?'), ('drive to where', 'm1'), ('^pick up', ''))
     lie = 'I have watered the red apple.'

@@ -12,14 +12,11 @@ from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.findingdory.episode import HomeEpisode
-from remembr_ros.evaluation.talk import episode as episode_module
 from remembr_ros.evaluation.talk.conversation import USED_UP, Talking, hold
 from remembr_ros.evaluation.talk.episode import TalkEpisode, read_episode, replay
 from remembr_ros.memory.model.record import Observation
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
-from remembr_ros.simulation.homes.day import WorkDay, generate_day
-from remembr_ros.simulation.homes.home import name_of
 from test.lived_homes import lived
 from test.scripted.server import ScriptedReply, ScriptedServer
 from test.unit.evaluation.talk.scripts import Script, choose, options_of, person, robot
@@ -42,17 +39,6 @@ def remembered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[HomeE
     with open_store(str(tmp_path_factory.mktemp('talk') / 'memory.db'), HashingEmbedder()) as store:
         store.add([Observation(memory) for memory in episode.memories])
         yield episode, store
-
-
-@pytest.fixture(autouse=True)
-def one_day(monkeypatch: pytest.MonkeyPatch, remembered: tuple[HomeEpisode, MemoryStore]) -> None:
-    """Make the day of a replay once."""
-    days: dict[int, WorkDay] = {}
-
-    def day(seed: int) -> WorkDay:
-        return days.get(seed) or days.setdefault(seed, generate_day(seed))
-
-    monkeypatch.setattr(episode_module, 'generate_day', day)
 
 
 def talk(
@@ -194,7 +180,7 @@ def test_saying_nothing_for_ever_uses_up_the_steps(remembered: tuple[HomeEpisode
 def test_a_persons_things_are_in_the_home(remembered: tuple[HomeEpisode, MemoryStore]) -> None:
     _, user, _ = talk(remembered, person(), robot(('^say', 'Hm.')))
     things = user[0].partition('Things of yours: ')[2].partition('.')[0].split(', ')
-    names = {name_of(item) for item in generate_day(5).home.items}
+    names = {thing.name for thing in remembered[0].simulator.things.values()}
     assert things
     assert set(things) <= names
     assert options_of({'messages': json.loads(user[0])})['leave, content'] == 2

@@ -7,7 +7,13 @@ import pytest
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.simulation.homes.rounds import arrival
-from remembr_ros.simulation.homes.trajectory import FIFTH, STEP_S, Trajectory, generate_trajectory
+from remembr_ros.simulation.homes.trajectory import (
+    FIFTH,
+    LEAST_STEPS,
+    STEP_S,
+    Trajectory,
+    generate_trajectory,
+)
 from remembr_ros.simulation.homes.world import ACTIONS
 from remembr_ros.timestamps import NS
 
@@ -55,9 +61,11 @@ def test_the_last_task_is_about_things_of_both_ends(trajectory: Trajectory) -> N
     first_ns = begin_ns + FIFTH * (pick.start_ns - begin_ns)
     last_ns = begin_ns + (1.0 - FIFTH) * (pick.start_ns - begin_ns)
     early = [one.item for one in done if one.kind == 'place' and one.start_ns <= first_ns]
-    late = [one for one in done[: last.first] if one.kind == 'place' and one.start_ns >= last_ns - 60 * NS]
+    late = [one for one in done[: last.first] if one.start_ns >= last_ns - 60 * NS]
     assert pick.item in early
-    assert place.receptacle in {one.receptacle for one in late}
+    placements = trajectory.day.home.visits[-1].placements
+    beside = {one.item for one in late} | {one.receptacle for one in late}
+    assert place.receptacle in beside | {placements[one].receptacle for one in beside if one in placements}
 
 
 def test_a_guest_is_there_for_one_round(trajectory: Trajectory) -> None:
@@ -66,9 +74,9 @@ def test_a_guest_is_there_for_one_round(trajectory: Trajectory) -> None:
         assert sum(guest in visit.placements for visit in trajectory.day.home.visits) == 1
 
 
-def test_the_same_arguments_give_the_same(trajectory: Trajectory) -> None:
-    again = generate_trajectory(5, STEPS)
-    assert again.day.interactions == trajectory.day.interactions
+def test_the_same_arguments_give_the_same() -> None:
+    one, other = (generate_trajectory(5, LEAST_STEPS) for _ in range(2))
+    assert one == other
 
 
 @pytest.mark.parametrize(('seed', 'steps'), [(-1, 600), (5, 10)])
