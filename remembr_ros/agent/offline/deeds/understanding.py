@@ -154,7 +154,7 @@ def _main(  # noqa: PLR0911
     told = of_time and (_TOLD.search(asked.says) or (main.says_nothing and DETAIL.search(asked.says)))
     if told and not any(role for _, role in main.names):
         return DeedQuery()
-    things = [f'{word} {name}' for word in main.unknown for name in main.of('object')]
+    things = [f'{word} {name}' for word in (*main.unknown, *main.of('')) for name in main.of('object')]
     if asked.yes and main.kind and (other := [one for one in things if one in asked.main.lower()]):
         return DeedQuery(main.kind, other[0])  # the green laptop is not the blue one
     if not main.says_nothing and (main.names or not main.unknown):

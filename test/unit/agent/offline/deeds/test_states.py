@@ -38,6 +38,7 @@ DONE = [
     did(12, 'pick', 'blue cup', 'fridge', 'kitchen'),
     did(13, 'place', 'blue cup', 'shelf', 'kitchen'),
     did(14, 'switch on', 'blue lamp', 'table', 'hall'),
+    did(15, 'peel', 'blue apple', 'pink bowl', 'kitchen'),
 ]
 
 
@@ -56,6 +57,8 @@ def ask(text: str) -> Answer:
         ('Have you left the drawer shut?', False, 1),
         ('Did you switch on the blue lamp?', True, 13),
         ('Did you switch on the green lamp?', False, None),
+        ('Did you peel the blue apple?', True, 14),
+        ('Did you peel the pink apple?', False, None),  # pink is the bowl
     ],
 )
 def test_yes_or_no(text: str, yes: bool, evidence: int | None) -> None:
