@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from remembr_ros.agent.offline.planner import OfflinePlanner
-from remembr_ros.errors import RemembrError
+from remembr_ros.errors import RemembrError, StoreUnavailable
 from remembr_ros.evaluation.embodied.players import Player, Playthrough, oracle
 from remembr_ros.evaluation.embodied.predicates import holds
 from remembr_ros.evaluation.embodied.tasks import candidates
@@ -55,11 +55,16 @@ def play_home(
 
 
 def carry_out(attempt: Playthrough, player: Player) -> Row:
-    """Let a player carry out a task; return what it did, and what holds then."""
+    """Let a player carry out a task; return what it did, and what holds then.
+
+    :raises StoreUnavailable: the memory does not work
+    """
     failure, robot, demands = '', attempt.robot, attempt.task.demands
     before = all(holds(one, robot, None) for one in demands)
     try:
         player(attempt)
+    except StoreUnavailable:  # no task can be carried out
+        raise
     except RemembrError as error:
         failure = str(error)
     met = [not failure and holds(one, robot, attempt.chosen) for one in demands]

@@ -7,9 +7,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
+from remembr_ros.simulation.homes.actions import Act, Impossible
 from remembr_ros.simulation.homes.day import generate_day
 from remembr_ros.simulation.homes.home import Placement, name_of
-from remembr_ros.simulation.homes.world import Act, HomeWorld, Impossible, world_of
+from remembr_ros.simulation.homes.world import HomeWorld, world_of
 
 
 class _Kept(BaseModel):
@@ -126,7 +127,7 @@ def replay(episode: TalkEpisode) -> str:
             for deed in step.deeds:
                 try:
                     world.redo(deed)
-                except (Impossible, ValueError, IndexError) as error:
+                except (Impossible, ValueError, IndexError, OverflowError) as error:
                     return f'impossible: {deed.do} {deed.thing or deed.at}: {error}'
     again = ending(world, placements)
     return '' if again == episode.ending else f'it ends otherwise: {again.model_dump_json()}'

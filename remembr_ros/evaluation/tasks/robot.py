@@ -17,11 +17,12 @@ from remembr_ros.evaluation.tasks.trial import answer_at
 from remembr_ros.memory.recall import Recall
 from remembr_ros.navigation.plan import Rules, plan_goals
 from remembr_ros.navigation.terrain import Terrain
+from remembr_ros.simulation.homes.actions import ACTIONS, OPENS
 from remembr_ros.simulation.homes.home import Visit, name_of
 from remembr_ros.simulation.homes.renderer import RATE_HZ
 from remembr_ros.simulation.homes.rounds import drive
 from remembr_ros.simulation.homes.simulator import VISIBLE_PART, HomeSimulator
-from remembr_ros.simulation.homes.world import ACTIONS, OPENS, HomeWorld
+from remembr_ros.simulation.homes.world import HomeWorld
 from remembr_ros.simulation.ways import ROBOT_M
 
 EPISODE_S = 3600.0  # for which the memory can be asked in one episode

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.simulation.homes.actions import Impossible, Interaction
 from remembr_ros.simulation.homes.catalogue import ON_FURNITURE
 from remembr_ros.simulation.homes.home import Home, Item, Visit, name_of
 from remembr_ros.simulation.homes.layout import START_NS, HomeMaking, round_through
-from remembr_ros.simulation.homes.world import HomeWorld, Impossible, Interaction
+from remembr_ros.simulation.homes.world import HomeWorld
 from remembr_ros.timestamps import NS
 
 HANDLED = (2, 12)  # so many things are carried on a day

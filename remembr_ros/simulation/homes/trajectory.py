@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from itertools import combinations, product
 
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.simulation.homes.actions import ACTIONS, MOVABLE, OPENS, Impossible
 from remembr_ros.simulation.homes.catalogue import ON_FLOOR, ON_FURNITURE, PAINTS
 from remembr_ros.simulation.homes.day import WorkDay
 from remembr_ros.simulation.homes.home import Item, Visit, name_of
 from remembr_ros.simulation.homes.layout import START_NS, HomeMaking, round_through
 from remembr_ros.simulation.homes.rounds import arrival
-from remembr_ros.simulation.homes.world import ACTIONS, MOVABLE, OPENS, HomeWorld, Impossible
+from remembr_ros.simulation.homes.world import HomeWorld
 from remembr_ros.timestamps import NS
 
 STEP_S = 3.0  # a step is what the robot does while it makes one caption
@@ -109,8 +110,9 @@ class _Making:
                     break
         while self._done_steps() < self._steps * (1.0 - 1.0 / number):
             self._round()
-        while not self._tried('recall', self._recall) and self._tried('pick_and_place', self._pick_and_place):
-            pass  # now there is one more thing of the last fifth
+        while not self._tried('recall', self._recall):
+            if not self._tried('pick_and_place', self._pick_and_place):  # one more thing of the last fifth
+                break
         while self._done_steps() < self._steps:
             self._round()
         return Trajectory(

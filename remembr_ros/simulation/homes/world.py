@@ -5,15 +5,14 @@ import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Point, Pose
 from remembr_ros.navigation.grid import Points
+from remembr_ros.simulation.homes.actions import ACTIONS, MOVABLE, OPENS, Act, Impossible, Interaction
 from remembr_ros.simulation.homes.catalogue import ON_FURNITURE
 from remembr_ros.simulation.homes.ground import ground
 from remembr_ros.simulation.homes.home import Home, Item, Placement, Visit, name_of
@@ -24,66 +23,12 @@ from remembr_ros.simulation.ways import Ways
 from remembr_ros.timestamps import NS
 
 REACH_M = 0.85  # at most so far from the furniture the robot stands when it reaches for a thing
+OFF_M = 0.5  # at most so far from where it can stand a place is that it is sent to
 SLACK_M = 0.15  # by which it may stand off from where it was to stand
 SEEN_PART = 0.0015  # of the pixels has to show what it reaches for
 STEEPEST = 0.9  # tangent of the angle by which it looks down at that
-OPENS = ('fridge', 'drawer')
-MOVABLE = {'box': ('cup', 'bowl', 'book', 'apple', 'clock', 'candle'), 'bowl': ('apple', 'candle')}
-"""What can be carried with other things in it, and what fits in."""
-ACTIONS = {
-    'slice': ('apple',),
-    'light': ('candle',),
-    'water': ('plant',),
-    'fill': ('cup', 'bottle', 'vase'),
-    'switch on': ('toaster', 'laptop', 'lamp'),
-}
-"""What else the robot does to what."""
 _STEP_M = 0.05
 _SUNK = 0.7  # of its height a movable receptacle's ground is up, that what is in it can be seen
-
-
-class Impossible(InvalidRequest):
-    """What the robot was to do cannot be done there and then."""
-
-
-@dataclass(frozen=True, slots=True)
-class Interaction:
-    """The robot did something to a thing.
-
-    :param kind: pick, place, open, close, or one of ACTIONS
-    :param item: number of the thing
-    :param receptacle: number of what it was taken from, or put on or into, or stands on; 0: there is none
-    :param start_ns: nanoseconds since the Unix epoch
-    :param pose: of the robot meanwhile
-    :param travelled: way to there, from where the robot stood before [m]
-    """
-
-    kind: str
-    item: int
-    receptacle: int
-    room: str
-    start_ns: int
-    end_ns: int
-    pose: Pose
-    travelled: float
-
-
-@dataclass(frozen=True, slots=True)
-class Act:
-    """Something that the robot did, as it can be done again.
-
-    :param do: go, pick, place, open, close, or one of ACTIONS
-    :param thing: its number; of place, that of what something was put on or into; of go 0
-    :param at: of go where to, x and y; of place where it was put, x, y and z [m]
-    :param towards: what it turned to after a drive
-    :param turns: how often it turned round then
-    """
-
-    do: str
-    thing: int = 0
-    at: tuple[float, ...] = ()
-    towards: tuple[float, ...] = ()
-    turns: int = 0
 
 
 class HomeWorld:
@@ -203,7 +148,9 @@ class HomeWorld:
         :raises Impossible: no way leads there
         """
         pose = self.pose
-        corners = [(x, y, 0) for x, y in self.ways.way((pose.x, pose.y), goal)]
+        free = self.ways.places[self.ways.is_free]
+        there = bool(np.hypot(*(free - np.array(goal[:2])).T).min() <= OFF_M)
+        corners = [(x, y, 0) for x, y in self.ways.way((pose.x, pose.y), goal)] if there else []
         if not corners:
             raise Impossible(f'no way leads to {goal[0]:.2f}, {goal[1]:.2f}')
         corners[-1] = (*corners[-1][:2], turns)

@@ -13,6 +13,7 @@ from remembr_ros.agent.chat.client import ToolCall
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.errors import StoreUnavailable
 from remembr_ros.evaluation.embodied.players import Player, Playthrough, by_chance, model, offline, oracle
 from remembr_ros.evaluation.embodied.predicates import Demand, holds
 from remembr_ros.evaluation.embodied.run import Row, carry_out, play_home, results
@@ -133,6 +134,14 @@ def test_a_language_model_chooses_and_nonsense_costs_a_step(robot: HomeRobot, re
     assert row['n_steps'] == 6
     assert 'no option was chosen' in row['steps'][0]['outcome']
     assert row['calls'] == 6
+
+
+def test_a_memory_that_does_not_work_ends_the_run(robot: HomeRobot, remembered: Remembered) -> None:
+    def lost(attempt: Playthrough) -> None:
+        raise StoreUnavailable('the database is gone')
+
+    with pytest.raises(StoreUnavailable):
+        played(called(remembered, 'Go to {}'), robot, lost)
 
 
 def test_a_server_that_hangs_fails_the_task_in_time(robot: HomeRobot, remembered: Remembered) -> None:

@@ -105,6 +105,10 @@ def test_a_tampered_episode_is_found(remembered: tuple[HomeEpisode, MemoryStore]
     magic = json.loads(json.dumps(told))
     magic['turns'][0]['steps'][0]['deeds'] = [{'do': 'fly', 'thing': 1}]
     assert replay(read_episode(json.dumps(magic))).startswith('impossible: fly')
+    for at in ([], [99.0, 5.0], [1e308, 0.0], [float('nan'), 0.0], [float('inf'), 0.0]):
+        astray = json.loads(json.dumps(told))
+        astray['turns'][0]['steps'][0]['deeds'] = [{'do': 'go', 'at': at}]
+        assert replay(read_episode(json.dumps(astray))).startswith('impossible: go')
 
 
 @pytest.mark.parametrize('line', ['', 'no json', '{}', '[]', '{"home": 5}'])

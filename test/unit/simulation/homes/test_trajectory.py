@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.simulation.homes.actions import ACTIONS
 from remembr_ros.simulation.homes.rounds import arrival
 from remembr_ros.simulation.homes.trajectory import (
     FIFTH,
@@ -14,7 +15,6 @@ from remembr_ros.simulation.homes.trajectory import (
     Trajectory,
     generate_trajectory,
 )
-from remembr_ros.simulation.homes.world import ACTIONS
 from remembr_ros.timestamps import NS
 
 STEPS = 600
