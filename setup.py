@@ -116,6 +116,7 @@ setup(
             'memory_node = remembr_ros.nodes.memory.node:main',
             'agent_node = remembr_ros.nodes.agent.node:main',
             'events_node = remembr_ros.nodes.events.node:main',
+            'objects_node = remembr_ros.nodes.objects.node:main',
             'speech_node = remembr_ros.nodes.speech.node:main',
             'web_node = remembr_ros.nodes.web.node:main',
             'bag_player_node = remembr_ros.nodes.replay.node:main',

@@ -42,7 +42,7 @@ class Argument:
 
 
 def _pose(name: str, text: str, choices: tuple[str, ...] = ()) -> Argument:
-    sets = tuple(f'{node}.{name}' for node in ('captioner', 'agent', 'events', 'web'))
+    sets = tuple(f'{node}.{name}' for node in ('captioner', 'agent', 'events', 'objects', 'web'))
     return Argument(name, '', text, sets, choices)
 
 
@@ -59,7 +59,9 @@ ARGUMENTS = (
         'robot',
         '',
         'name of the robot, kept with each memory; with a namespace its default',
-        tuple(f'{node}.robot' for node in ('captioner', 'memory', 'agent', 'events', 'speech', 'web')),
+        tuple(
+            f'{node}.robot' for node in ('captioner', 'memory', 'agent', 'events', 'objects', 'speech', 'web')
+        ),
     ),
     Argument('preset', '', f'one of config/presets: {", ".join(PRESETS)}', choices=_one_of(*PRESETS)),
     Argument('params_file', '', 'YAML file with what differs from config/remembr.yaml and the preset'),
@@ -83,7 +85,9 @@ ARGUMENTS = (
     Argument('odom_topic', 'odom', 'nav_msgs/Odometry, for pose_source odometry'),
     Argument('fix_topic', 'fix', 'sensor_msgs/NavSatFix, for pose_source navsat'),
     Argument(
-        'tf_topic', 'tf', 'tf2_msgs/TFMessage, with _static behind it the fixed ones, for pose_source tf'
+        'tf_topic',
+        'tf',
+        'tf2_msgs/TFMessage, with _static behind it the fixed ones, which places robot and cameras',
     ),
     _pose('map_frame', 'frame that positions refer to'),
     _pose('base_frame', 'frame of the robot, for pose_source tf'),
@@ -137,6 +141,25 @@ ARGUMENTS = (
         'false: without the events node: what the robot does is not remembered by itself',
         choices=_BOOLEAN,
     ),
+    Argument(
+        'objects',
+        'false',
+        'true: the objects node, too: what is detected in images persists with a place',
+        choices=_BOOLEAN,
+    ),
+    Argument(
+        'detector',
+        '',
+        'onnx:MODEL.onnx, transformers:MODEL, or what another program detects: detections, detections_3d',
+        ('objects.detector',),
+    ),
+    Argument('labels', '', 'file of what the detector can find, one on each line', ('objects.labels',)),
+    Argument('depth', '', 'false: there is no depth camera', ('objects.depth',), kind=bool),
+    Argument('depth_topic', 'camera/depth/image_raw', 'depth images; their camera_info is beside it'),
+    Argument(
+        'detections_topic', 'detections', 'vision_msgs/Detection2DArray or Detection3DArray, for the detector'
+    ),
+    Argument('label_info_topic', 'label_info', 'vision_msgs/LabelInfo: names of what is detected'),
     Argument(
         'speech',
         'false',
@@ -257,6 +280,8 @@ def plan_nodes(given: Mapping[str, str]) -> list[NodePlan]:
     plans.append(_plan('agent', home, values, (*asked, *maps, *poses)))
     if values['events'] == 'true':
         plans.append(_plan('events', home, values, poses))
+    if values['objects'] == 'true':
+        plans.append(_plan('objects', home, values, (*_objects(values, topics, root), *poses)))
     if values['speech'] == 'true':
         heard = (('/speech', topics['question_topic']), ('/speaking', f'{root}/speaking'))
         plans.append(_plan('speech', home, values, (*heard, ('audio', topics['audio_topic']))))
@@ -264,6 +289,28 @@ def plan_nodes(given: Mapping[str, str]) -> list[NodePlan]:
         looked_at = (('goal_pose', topics['goal_topic']), ('map', topics['map_topic']))
         plans.append(_plan('web', home, values, (*looked_at, *poses)))
     return plans
+
+
+def _objects(values: Mapping[str, str], topics: Mapping[str, str], root: str) -> tuple[tuple[str, str], ...]:
+    """Return what the objects node hears: of several cameras the first, which the depth camera belongs to."""
+    image = next(iter(_cameras(values['cameras'], topics['image_topic'], root).values()))
+    depth = topics['depth_topic']
+    return (
+        ('image', image),
+        ('image/compressed', f'{image}/compressed'),
+        ('camera_info', _beside(image)),
+        ('depth', depth),
+        ('depth/compressedDepth', f'{depth}/compressedDepth'),
+        ('depth_camera_info', _beside(depth)),
+        ('detections', topics['detections_topic']),
+        ('detections_3d', topics['detections_topic']),
+        ('label_info', topics['label_info_topic']),
+    )
+
+
+def _beside(topic: str) -> str:
+    """Return where the camera info of an image topic is, as image_transport has it."""
+    return f'{topic.rpartition("/")[0]}/camera_info'
 
 
 def _plan(

@@ -2,7 +2,8 @@
 
     RemembrError
     ├── StoreUnavailable    the database cannot be reached, opened or written
-    │   └── EmbedderLoading     the embedding model is still being loaded
+    │   ├── EmbedderLoading     the embedding model is still being loaded
+    │   └── ObjectsChanged      somebody else changed objects: read them again
     ├── StoreMismatch       the collection was made with another embedder or schema
     ├── EmbedderUnavailable the embedding model is not installed or cannot be loaded
     ├── NothingRemembered   there are no memories of the time asked for
@@ -56,6 +57,10 @@ class StoreUnavailable(RemembrError):
 
 class EmbedderLoading(StoreUnavailable):
     """Raised when the embedding model is still being loaded: soon it works."""
+
+
+class ObjectsChanged(StoreUnavailable):
+    """Raised when somebody else changed objects since they were read: they have to be read again."""
 
 
 class StoreMismatch(RemembrError):

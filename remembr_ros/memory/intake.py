@@ -18,6 +18,7 @@ from remembr_ros.memory.model.engine import Engine, Entry
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import OBJECT, Memory, Observation
 from remembr_ros.memory.objects.known import known_objects
+from remembr_ros.memory.objects.states import with_states, with_stored_states
 
 Dropping = Callable[[Engine, Collection[str]], AbstractContextManager[None]]
 
@@ -52,11 +53,18 @@ class Intake:
         :raises StoreUnavailable: the database does not work; calling again with the same memories is safe
         """
         observations = [replace(o, memory=schema.storable(o.memory)) for o in observations]
-        if any(names_objects(o.memory) for o in observations):
-            things = known_objects(engine.select(Scope(source=OBJECT)))
-            observations = [replace(o, memory=with_object_ids(o.memory, things)) for o in observations]
         last = {o.memory.id: o for o in observations}  # of two with one id the last counts
+        states: dict[str, Memory] = {}
+        if any(names_objects(o.memory) for o in last.values()):
+            things = known_objects(engine.select(Scope(source=OBJECT)))
+            last = {name: replace(o, memory=with_object_ids(o.memory, things)) for name, o in last.items()}
+            states = {one.id: one for one in with_states((o.memory for o in last.values()), things)}
+            last = {name: Observation(memory) for name, memory in states.items()} | last
         known = {memory.id: memory for memory in engine.get(list(last))}
+        last = {
+            name: replace(o, memory=with_stored_states(o.memory, states.get(name, known.get(name))))
+            for name, o in last.items()
+        }
         new = [o for memory_id, o in last.items() if not self._is_stored(o, known.get(memory_id))]
         # An object is rewritten often, and its sentence seldom changes: its vectors stay, which are the cost.
         fresh = [o for o in new if not _says_the_same(o.memory, known.get(o.memory.id))]

@@ -20,6 +20,7 @@ from remembr_ros.nodes.base.parameters import objection
 from remembr_ros.nodes.captioner.parameters import CaptionerParameters
 from remembr_ros.nodes.events.parameters import EventsParameters
 from remembr_ros.nodes.memory.parameters import MemoryParameters
+from remembr_ros.nodes.objects.parameters import ObjectsParameters
 from remembr_ros.nodes.replay.parameters import BagPlayerParameters
 from remembr_ros.nodes.speech.parameters import SpeechParameters
 from remembr_ros.nodes.web.parameters import WebParameters
@@ -29,6 +30,7 @@ NODE_PARAMETERS: dict[str, type[Parameters]] = {
     'memory': MemoryParameters,
     'agent': AgentParameters,
     'events': EventsParameters,
+    'objects': ObjectsParameters,
     'speech': SpeechParameters,
     'web': WebParameters,
     'bag_player': BagPlayerParameters,

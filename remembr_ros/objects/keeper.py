@@ -2,20 +2,40 @@
 
 import gc
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import OBJECT, Memory, Observation
-from remembr_ros.memory.objects.known import known_objects
-from remembr_ros.memory.store import MemoryStore
-from remembr_ros.objects.detectors.detection import Detection
+from remembr_ros.memory.objects.known import KnownObject, known_objects
+from remembr_ros.objects.detectors.detection import Detection, PixelBox
 from remembr_ros.objects.lifting import CameraView, lift
 from remembr_ros.objects.object_map import ObjectMap
 from remembr_ros.timestamps import NS
 
 AGAIN_NS = 60 * NS  # of what is known, the last part, of which something may not have been stored
 EVERY_NS = 10 * NS  # objects that changed are stored so often: each is rewritten as a whole
+
+
+class ObjectStore(Protocol):
+    """Where objects are kept: a MemoryStore, or who hands them on to one."""
+
+    def matching(self, *, scope: Scope) -> list[Memory]:
+        """Return what is stored in a scope.
+
+        :raises StoreUnavailable: the store does not work
+        """
+
+    def add(self, observations: Sequence[Observation]) -> list[Memory]:
+        """Store objects; return them as stored, in the order given.
+
+        :raises ObjectsChanged: somebody else changed objects meanwhile; nothing is stored
+        :raises StoreUnavailable: the store does not work
+        """
+
+    def forget(self, ids: Collection[str], *, leave_traces: bool) -> int:
+        """Delete objects; raises as add does."""
 
 
 class ObjectKeeper:
@@ -29,27 +49,60 @@ class ObjectKeeper:
     :raises StoreUnavailable: the store does not work; so do see and keep
     """
 
-    def __init__(self, store: MemoryStore, robot: str, map_id: str = '', frame_id: str = 'map') -> None:
+    def __init__(self, store: ObjectStore, robot: str, map_id: str = '', frame_id: str = 'map') -> None:
         self.images = self.detections = 0
         self.dropped: Counter[str] = Counter()
         self._store = store
-        collecting = gc.isenabled()
-        gc.disable()  # else it looks through all that is read again and again: half of the time
-        try:
-            stored = store.matching(scope=Scope(robots=(robot,), map_id=map_id, source=OBJECT))
-            known = known_objects(stored, deleted=True)
-            self._map = ObjectMap(robot, map_id, frame_id, known)
-        finally:
-            if collecting:
-                gc.enable()
-        aliases = {alias for one in known for alias in one.facts.aliases}
-        self._gone = [memory.id for memory in stored if memory.id in aliases]
+        self._of = robot, map_id, frame_id
         self._waiting: dict[str, Memory] = {}
         self._pictures: dict[str, bytes] = {}
         self._now_ns = self._kept_ns = 0
         self._camera = ''
         self._whole_ns = 0
         """All that was seen until then is stored."""
+        self._read()
+
+    def _read(self) -> None:
+        """Follow what is stored, and what waits for that."""
+        robot, map_id, frame_id = self._of
+        collecting = gc.isenabled()
+        gc.disable()  # else it looks through all that is read again and again: half of the time
+        try:
+            stored = self._store.matching(scope=Scope(robots=(robot,), map_id=map_id, source=OBJECT))
+            known = known_objects([*stored, *self._waiting.values()], deleted=True)
+            self._map = ObjectMap(robot, map_id, frame_id, known)
+        finally:
+            if collecting:
+                gc.enable()
+        aliases = {alias for one in known for alias in one.facts.aliases}
+        self._gone = [memory.id for memory in stored if memory.id in aliases]
+        self._stored = {memory.id for memory in stored}
+
+    def read_again(self, *, placed: bool = True) -> None:
+        """Go on from what is stored: somebody else changed it, or what was seen since is not to be kept.
+
+        :param placed: objects that were never stored yet stay; else they are given up
+        :raises StoreUnavailable: the store does not work; all stays as it is
+        """
+        new = {one.id: (one, crop) for one, crop in self._map.changed()} if placed else {}
+        waiting, pictures = self._waiting, self._pictures
+        self._waiting = {**waiting, **{name: one for name, (one, _) in new.items()}} if placed else {}
+        self._waiting = {name: one for name, one in self._waiting.items() if name not in self._stored}
+        crops = {name: crop for name, (_, crop) in new.items() if crop is not None}
+        self._pictures = {name: crop for name, crop in (pictures | crops).items() if name in self._waiting}
+        self._read()
+
+    def known(self) -> list[KnownObject]:
+        """Return all objects as they are now."""
+        return known_objects(self._map.memories())
+
+    def hear(self, deed: Memory) -> None:
+        """Take what a deed, which is stored, tells of the states of objects."""
+        self._map.take_states(deed)
+
+    def agrees(self, view: CameraView, detections: list[Detection]) -> tuple[int, int]:
+        """Return how many objects should be in a view, and how many of them are; nothing is kept of it."""
+        return self._map.agrees(view, lift(detections, view, Counter()))
 
     def __len__(self) -> int:
         """Return how many objects there are."""
@@ -62,11 +115,15 @@ class ObjectKeeper:
         """
         return self._map.has_read(stamp_ns, camera, AGAIN_NS)
 
-    def see(self, view: CameraView, detections: list[Detection]) -> None:
-        """Take what a detector found in an image; now and then, store what has changed."""
+    def see(self, view: CameraView, detections: list[Detection]) -> dict[str, PixelBox]:
+        """Take what a detector found in an image; now and then, store what has changed.
+
+        :return: where in the image each object is that it shows
+        """
         self.images += 1
         self.detections += len(detections)
-        self._map.update(view, lift(detections, view, self.dropped))
+        placed = lift(detections, view, self.dropped)
+        found = self._map.update(view, placed)
         self._now_ns = view.stamp_ns
         self._camera = detections[0].camera if detections else self._camera
         self._whole_ns = self._whole_ns or max(self._now_ns - 1, 0)
@@ -74,6 +131,7 @@ class ObjectKeeper:
         if abs(self._now_ns - self._kept_ns) >= EVERY_NS:
             self._kept_ns = self._now_ns
             self.keep()
+        return {name: one.detection.box for name, one in zip(found, placed, strict=True) if name}
 
     def keep(self) -> None:
         """Store what has changed since the last time."""
@@ -108,6 +166,7 @@ class ObjectKeeper:
             for one in memories
         ]
         for memory in self._store.add(stored) if stored else []:
+            self._stored.add(memory.id)
             if memory.keyframes and self._pictures.pop(memory.id, b''):
                 self._map.picture(memory.id, memory.keyframes)
         for one in memories:

@@ -8,8 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from remembr_ros.geometry import inverse
+from remembr_ros.memory.deeds.deed import facts_of
 from remembr_ros.memory.model.record import OBJECT, Memory, memory_id
-from remembr_ros.memory.objects.known import ONE_INTERVAL_NS, Interval, KnownObject, joined
+from remembr_ros.memory.objects.known import ONE_INTERVAL_NS, Interval, KnownObject, joined, known_objects
+from remembr_ros.memory.objects.states import with_states
 from remembr_ros.objects.assignment import SAME_LABEL, Assignment, alike, found_again, moved
 from remembr_ros.objects.boxes import Boxes, distinct
 from remembr_ros.objects.camera import to_parent
@@ -158,6 +160,25 @@ class ObjectMap:
                 found.append((self._current(track), track.crop))
                 track.changed, track.stored, track.crop = False, True, None
         return found
+
+    def agrees(self, view: CameraView, placed: Sequence[Lifted]) -> tuple[int, int]:
+        """Return how many things a frame shows, and how many of these are known; changes nothing."""
+        seen = [*distinct(placed).values()]
+        pairs, _ = Assignment().match(seen, self._tracks, self._boxes, np.array(view.pose[0]))
+        return len(seen), sum(self._tracks[j].confirmed for _, j in pairs)
+
+    def take_states(self, deed: Memory) -> None:
+        """Take the states in which a deed leaves objects, or no longer does."""
+        facts = facts_of(deed)
+        meant = facts and self._by_id.get(facts.object_id)
+        tracks = [
+            track
+            for track in self._tracks
+            if track is meant or any(deed.id == of for _, _, of in track.said.get('states', ()))
+        ]
+        known = known_objects([self._current(track) for track in tracks], deleted=True)
+        for one in known_objects(with_states([deed], known), deleted=True):
+            self._by_id[one.id].said['states'] = one.facts.states
 
     def picture(self, identity: str, names: tuple[str, ...]) -> None:
         """Take the names that the stored picture of an object has."""

@@ -88,7 +88,7 @@ class ObjectTrack:
         """The best picture of it since it was stored, JPEG; None: there is no better one."""
         self.moves: tuple[Move, ...] = ()
         self.said: dict[str, Any] = {}
-        """What a person said of it, as in ObjectFacts."""
+        """What a person or a deed said of it, as in ObjectFacts."""
         self.presence = Presence()
         self.covered: tuple[Interval, ...] = ()
         """When it was seen before this program began: what is of these times is known."""
@@ -118,7 +118,8 @@ class ObjectTrack:
         track._intervals, track._sightings = facts.intervals, known.sightings
         track.reach_m = MARGIN * max((math.dist(at, eye) for _, at, eye in known.sightings), default=0.0)
         track.covered, track.kept, track.moves = facts.intervals, facts.kept, known.moves
-        track.said = {name: getattr(facts, name) for name in ('named', 'taken', 'deleted', 'apart')}
+        told = ('named', 'taken', 'deleted', 'apart', 'states')
+        track.said = {name: getattr(facts, name) for name in told}
         track.beside.update(dict.fromkeys(facts.apart, TOLD_APART))
         track.presence = Presence(facts.intervals[-1][1], facts.looked, facts.absences)
         track._latest.extend([facts.intervals[-1][1]] * SURE_SIGHTS)

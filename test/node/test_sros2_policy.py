@@ -23,7 +23,7 @@ from remembr_ros.nodes.web.node import WebNode
 POLICY = Path(__file__).resolve().parents[2] / 'config' / 'sros2' / 'policy.xml'
 NAMESPACE = '/remembr'
 
-NODES = ('memory', 'captioner', 'agent', 'events', 'speech', 'web')
+NODES = ('memory', 'captioner', 'agent', 'events', 'objects', 'speech', 'web')
 
 Uses = dict[str, set[str]]
 """Full names by what is done with them, as 'publish' or 'request'."""
@@ -84,7 +84,9 @@ def used(robot, node: str) -> Uses:
     for verb in GRAPH:
         uses[verb] = {name for name in uses[verb] if '/_action/' not in name}
     # The policy is about the nodes as bringup.launch.py starts them.
-    (plan,) = [plan for plan in plan_nodes({'speech': 'true', 'web': 'true'}) if plan.name == node]
+    (plan,) = [
+        plan for plan in plan_nodes({'objects': 'true', 'speech': 'true', 'web': 'true'}) if plan.name == node
+    ]
     moved = {absolute(name, node): topic for name, topic in plan.remappings}
     return {verb: {moved.get(name, name) for name in names} for verb, names in uses.items()}
 

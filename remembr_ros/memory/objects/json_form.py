@@ -9,7 +9,8 @@ from remembr_ros.timestamps import format_iso
 
 
 def history(known: KnownObject) -> list[dict[str, Any]]:
-    """Return what happened to an object, oldest first: when it was seen, gone and moved, as JSON."""
+    """Return what happened to an object, oldest first: when it was seen, gone and moved, and its
+    states, as JSON."""
     events: list[tuple[int, dict[str, Any]]]
     events = [(start, {'event': 'seen', 'until': format_iso(end)}) for start, end in known.facts.intervals]
     events += [(start, {'event': 'gone', 'until': format_iso(end)}) for start, end in known.facts.absences]
@@ -17,6 +18,7 @@ def history(known: KnownObject) -> list[dict[str, Any]]:
         (left, {'event': 'moved', 'until': format_iso(came), 'from': list(a), 'to': list(b)})
         for left, came, a, b in known.moves
     ]
+    events += [(at, {'event': 'state', 'state': state}) for at, state, _ in known.facts.states]
     return [{'at': format_iso(at), **event} for at, event in sorted(events, key=lambda pair: pair[0])]
 
 
@@ -43,7 +45,7 @@ def object_json(
         'missing_since': None if missing_ns is None else format_iso(missing_ns),
         'last_looked': format_iso(max(facts.looked, facts.intervals[-1][1])),
         'history': history(known),
-        'state': 'unknown',
+        'state': known.state[0] or 'unknown',
         'relations': [_relation_json(relation) for relation in relations],
         'observations': facts.observations,
         'keyframes': list(memory.keyframes),

@@ -25,7 +25,8 @@ _log = logging.getLogger(__name__)
 SIGHTINGS = 16  # of an object that are kept, the first and the last among them
 ALIASES = 500  # ids that are remembered, the latest ones
 MOVES = 100  # that are remembered, the latest ones
-MAX_NAMED = 200  # characters of what a person calls it
+STATES = 50  # that are remembered, the latest ones
+MAX_NAMED = 200  # characters of what a person calls it, and of a state
 INTERVALS = 100  # in which it was seen that are kept, the first one and the newest ones
 TRANSIENT = frozenset((
     *('person', 'man', 'woman', 'child', 'cat', 'dog', 'bird', 'horse', 'sheep', 'cow', 'elephant', 'bear'),
@@ -63,6 +64,8 @@ class ObjectFacts(BaseModel):
     :param looked: when its place was last in sight [ns]
     :param absences: in which its place was empty, first and last look [ns] at that, oldest first
     :param moves: when it was seen last where it was, and first where it came to [ns], and both places
+    :param states: since when it was open, closed, in hand, normal, or other words [ns], and the id of the
+        deed that left it so; oldest first
     :param named: what a person calls it; empty: nobody said
     :param taken: when a person said that it is not there any more [ns]; 0: nobody did
     :param deleted: when a person said that there is no such thing [ns]: it stays, lest it is found again
@@ -85,6 +88,7 @@ class ObjectFacts(BaseModel):
     looked: _Time = 0
     absences: tuple[tuple[_Time, _Time], ...] = ()
     moves: tuple[tuple[_Time, _Time, _Place, _Place], ...] = ()
+    states: tuple[tuple[_Time, Annotated[str, Field(max_length=MAX_NAMED)], str], ...] = ()
     named: Annotated[str, Field(max_length=MAX_NAMED)] = ''
     taken: _Time = 0
     deleted: _Time = 0
@@ -144,6 +148,12 @@ class KnownObject:
         """When its place was found empty, after it was seen last; None: it was not."""
         since = [first for first, last in self.facts.absences[-1:] if last > self.facts.intervals[-1][1]]
         return since[0] if since else None
+
+    @property
+    def state(self) -> tuple[str, int]:
+        """How what was done to it left it, and since when [ns]; empty and 0: unknown."""
+        since_ns, state, _ = self.facts.states[-1] if self.facts.states else (0, '', '')
+        return state, since_ns
 
     def seen_within(self, after_ns: int | None, before_ns: int | None) -> list[Interval]:
         """Return the intervals in which it was seen that reach into a window, open where None."""

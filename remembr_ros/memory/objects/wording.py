@@ -108,6 +108,7 @@ def events_of(known: KnownObject) -> list[tuple[int, str]]:
     """Return what happened to an object, oldest first: when [ns], and in a word or two."""
     found = [(start, 'seen') for start, _ in known.facts.intervals]
     found += [(start, 'gone') for start, _ in known.facts.absences]
+    found += [(at_ns, state) for at_ns, state, _ in known.facts.states]
     for _, came_ns, (x, y, _), (to_x, to_y, _) in known.moves:
         found.append((came_ns, f'moved from ({x:.1f}, {y:.1f}) to ({to_x:.1f}, {to_y:.1f})'))
     return sorted(found)

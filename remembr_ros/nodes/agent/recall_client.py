@@ -2,7 +2,6 @@
 
 import contextvars
 import math
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.client import Client
 from rclpy.node import Node
 
 from remembr_msgs.action import Ask
@@ -22,6 +20,7 @@ from remembr_ros.memory.model.recall import ANYTHING, Hit, MapArea, Query, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
 from remembr_ros.memory.places.place import NamedPlace
+from remembr_ros.nodes.agent.service_calls import ServiceCalls
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import point_from_msg, point_to_msg, time_from_msg, time_to_msg
 from remembr_ros.nodes.base.memory_conversion import hit_from_msg
@@ -43,7 +42,7 @@ _found: contextvars.ContextVar[dict[str, Hit] | None] = contextvars.ContextVar('
 """By memory id, what a question has recalled; inherited in the same way."""
 
 
-class RecallClient:
+class RecallClient(ServiceCalls):
     """Implements memory.recall.Recall and agent.llm.second_look.Keyframes; may be called from any
     thread but the executor's.
 
@@ -52,11 +51,8 @@ class RecallClient:
     """
 
     def __init__(self, node: Node, timeout_s: float = 5.0) -> None:
-        self._node = node
-        self.timeout_s = timeout_s
+        super().__init__(node, timeout_s, lambda: _deadline.get() - REASON_S)
         self.embedder_name = ''  # until the memory node has told it
-        self._waiting: set[threading.Event] = set()
-        self._given_up = False
         group = ReentrantCallbackGroup()
         self._client = node.create_client(RecallSrv, 'recall', qos_profile=qos.SERVICES, callback_group=group)
         self._pictures = node.create_client(
@@ -75,12 +71,6 @@ class RecallClient:
         self._node.destroy_client(self._pictures)
         self._node.destroy_client(self._objects)
         self._node.destroy_client(self._places)
-
-    def give_up(self) -> None:
-        """Have whoever waits, and whoever calls later, get StoreUnavailable at once; from any thread."""
-        self._given_up = True
-        for done in list(self._waiting):
-            done.set()
 
     @contextmanager
     def until(
@@ -215,54 +205,6 @@ class RecallClient:
         if response.error_code != RecallSrv.Response.NONE:
             raise StoreUnavailable(response.error_msg)
         return response
-
-    def call(self, client: Client, request: Any, whose: str = 'memory', timeout_s: float = 0.0) -> Any:
-        """Return a service's response.
-
-        :param whose: the node that offers it
-        :param timeout_s: for its response, where that may take longer than that of others [s]
-        :raises StoreUnavailable: there is none within the time allowed
-        """
-        self._raise_if_given_up()
-        name = client.service_name
-        if not self._is_ready(client):
-            raise StoreUnavailable(
-                f'there is no service {name}: is the {whose} node running and active '
-                f'(ros2 lifecycle get {self._node.get_namespace().rstrip("/")}/{whose})?'
-            )
-        done = threading.Event()
-        self._waiting.add(done)
-        try:
-            self._raise_if_given_up()
-            future = client.call_async(request)
-            future.add_done_callback(lambda _: done.set())
-            wait_s = self._wait_s(timeout_s)
-            answered = done.wait(wait_s)
-            self._raise_if_given_up()
-        finally:
-            self._waiting.discard(done)
-        if not answered:
-            client.remove_pending_request(future)
-            raise StoreUnavailable(f'the {whose} node did not answer {name} within {wait_s:.3g} s')
-        return future.result()
-
-    def _raise_if_given_up(self) -> None:
-        if self._given_up:
-            raise StoreUnavailable('the node goes out of service')
-
-    def _wait_s(self, least_s: float = 0.0) -> float:
-        return max(0.0, min(max(self.timeout_s, least_s), _deadline.get() - REASON_S - time.monotonic()))
-
-    def _is_ready(self, client: Client) -> bool:
-        """Wait for a service; rclpy's own way sleeps for 0.25 s at a time, past any deadline."""
-        until = time.monotonic() + self._wait_s()
-        while True:
-            self._raise_if_given_up()
-            if client.service_is_ready():
-                return True
-            if time.monotonic() >= until:
-                return False
-            time.sleep(0.02)
 
 
 def narrow(request: RecallSrv.Request | Ask.Goal, scope: Scope) -> None:

@@ -56,7 +56,7 @@ def balls(
     """Yield a ball for each memory with a place, as one marker a frame: cheap to draw by the thousand."""
     placed = [(one.frame_id, one.pose, colour) for one, colour in coloured if one.pose is not None]
     for frame_id in sorted({frame for frame, _, _ in placed}):
-        marker = _marker(frame_id, namespace, Marker.SPHERE_LIST)
+        marker = new_marker(frame_id, namespace, Marker.SPHERE_LIST)
         marker.scale.x = marker.scale.y = marker.scale.z = diameter_m
         marker.color = WHITE
         marker.points = [_point(pose) for frame, pose, _ in placed if frame == frame_id]
@@ -66,7 +66,7 @@ def balls(
 
 def label(frame_id: str, namespace: str, pose: Pose, text: str, *, above_m: float = 0.5) -> Marker:
     """Return a text above a pose that faces whoever looks."""
-    marker = _marker(frame_id, namespace, Marker.TEXT_VIEW_FACING)
+    marker = new_marker(frame_id, namespace, Marker.TEXT_VIEW_FACING)
     marker.pose.position = _point(pose, above_m)
     marker.scale.z = 0.25  # [m] the height of a capital
     marker.color = WHITE
@@ -76,7 +76,7 @@ def label(frame_id: str, namespace: str, pose: Pose, text: str, *, above_m: floa
 
 def arrow(frame_id: str, namespace: str, pose: Pose, colour: ColorRGBA) -> Marker:
     """Return an arrow of a metre from a pose to where it faces."""
-    marker = _marker(frame_id, namespace, Marker.ARROW)
+    marker = new_marker(frame_id, namespace, Marker.ARROW)
     marker.scale.x, marker.scale.y, marker.scale.z = 1.0, 0.15, 0.15
     marker.pose = pose_to_msg(pose)
     marker.color = colour
@@ -85,7 +85,7 @@ def arrow(frame_id: str, namespace: str, pose: Pose, colour: ColorRGBA) -> Marke
 
 def path(frame_id: str, namespace: str, poses: Sequence[Pose], colour: ColorRGBA) -> Marker:
     """Return a line through poses."""
-    marker = _marker(frame_id, namespace, Marker.LINE_STRIP)
+    marker = new_marker(frame_id, namespace, Marker.LINE_STRIP)
     marker.scale.x = 0.05
     marker.points = [_point(pose) for pose in poses]
     marker.color = colour
@@ -98,7 +98,8 @@ def described(memory: Memory) -> str:
     return '\n'.join([f'{format_clock(memory.start_ns)}  {memory.robot}'.rstrip(), *said])
 
 
-def _marker(frame_id: str, namespace: str, kind: int) -> Marker:
+def new_marker(frame_id: str, namespace: str, kind: int) -> Marker:
+    """Return a marker of nothing yet, shown wherever its frame is."""
     # A stamp of zero: shown wherever the frame is now.
     marker = Marker(ns=namespace, type=kind, action=Marker.ADD)
     marker.header.frame_id = frame_id

@@ -35,15 +35,19 @@ def check_pose_parameters(parameters: PoseParameters) -> None:
     if len(parameters.datum) not in (0, 3):
         raise InvalidRequest('datum has to be latitude, longitude and altitude, or empty')
     if parameters.pose_source == 'tf':
-        _tf_message()
+        tf_message()
 
 
-def _tf_message() -> type[Any]:
+def tf_message() -> type[Any]:
+    """Return the message of TF.
+
+    :raises InvalidRequest: tf2_msgs is missing
+    """
     try:
         from tf2_msgs.msg import TFMessage
     except ImportError as error:
         raise InvalidRequest(
-            'pose_source tf needs tf2_msgs (apt install ros-$ROS_DISTRO-tf2-msgs); or choose another one'
+            'TF needs tf2_msgs (apt install ros-$ROS_DISTRO-tf2-msgs); or choose another pose_source'
         ) from error
     kind: type[Any] = TFMessage
     return kind
@@ -134,7 +138,7 @@ class PoseSubscription:
 
     def _listen_to_tf(self) -> None:
         self._chain = ChainPoses(self._tree, self._parameters.map_frame, self._parameters.base_frame)
-        subscribe, kind = self._node.topics.subscribe, _tf_message()
+        subscribe, kind = self._node.topics.subscribe, tf_message()
         subscribe(kind, '/tf', lambda msg: self._on_tf(msg, static=False), qos.TF, yields=True)
         subscribe(kind, '/tf_static', lambda msg: self._on_tf(msg, static=True), qos.TF_STATIC)
 

@@ -1,4 +1,4 @@
-"""The services of the memory node: recall, find_objects, find_deeds, remember, remember_place, forget, ..."""
+"""The services of the memory node: recall, find_objects, find_deeds, object_history, remember, forget, ..."""
 
 import math
 import threading
@@ -11,10 +11,13 @@ from sensor_msgs.msg import CompressedImage
 
 from remembr_msgs.msg import MapArea
 from remembr_msgs.srv import (
+    CorrectObject,
     FindDeeds,
     FindObjects,
     Forget,
     GetKeyframe,
+    KeepObjects,
+    ObjectHistory,
     Outline,
     Recall,
     Remember,
@@ -49,6 +52,7 @@ from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.memory_conversion import fill_page, hit_to_msg
 from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
 from remembr_ros.nodes.memory.deeds import deed_query_from_msg, fill_deeds
+from remembr_ros.nodes.memory.objects import ObjectServices
 from remembr_ros.nodes.memory.parameters import MemoryParameters
 from remembr_ros.nodes.memory.recall import forget_conditions, order_of, scope_of, search
 from remembr_ros.nodes.memory.store_gauge import StoreGauge
@@ -58,6 +62,9 @@ THREADS = 4
 LOADING_S = 2.0  # [s] what needs the embedder waits for it so long; then it has to be asked again
 RECENT_NOTES = 1000  # notes of this process that are known even while the server is away
 READ_ONLY = 'the memory is read-only (parameter read_only of the memory node): nothing is stored or deleted'
+
+_CHANGES = (Remember.Request, RememberPlace.Request, CorrectObject.Request, KeepObjects.Request)
+"""Requests that store something, which may need the embedder."""
 
 
 class MemoryServices:
@@ -88,6 +95,7 @@ class MemoryServices:
         self._noting = threading.Lock()
         self._notes: dict[str, Memory] = {}
         self._pool = WorkerPool(node, THREADS, 'memory')
+        self._objects = ObjectServices(store, node.now_ns, on_stored)
         # Reentrant: a recall that awaits its thread does not keep the next one waiting.
         group = ReentrantCallbackGroup()
         for kind, name, work in (
@@ -99,6 +107,9 @@ class MemoryServices:
             (Outline, 'outline', self._outline),
             (FindObjects, 'find_objects', self._find_objects),
             (FindDeeds, 'find_deeds', self._find_deeds),
+            (ObjectHistory, 'object_history', self._objects.history),
+            (CorrectObject, 'correct_object', self._objects.correct),
+            (KeepObjects, 'keep_objects', self._objects.keep),
         ):
             service = node.create_service(
                 kind, name, self._off_the_executor(work), qos_profile=qos.SERVICES, callback_group=group
@@ -114,6 +125,8 @@ class MemoryServices:
 
         def guarded(request: Any, response: Any) -> Any:
             try:
+                if isinstance(request, _CHANGES):
+                    self._refuse_if_read_only()
                 work(request, response)
             except RemembrError as error:
                 _refuse(response, error)
@@ -125,7 +138,7 @@ class MemoryServices:
             return response
 
         async def callback(request: Any, response: Any) -> Any:
-            noting = isinstance(request, Remember.Request | RememberPlace.Request)
+            noting = isinstance(request, _CHANGES)
             # A note can wait on this machine, an answer cannot.
             if not isinstance(request, Remember.Request) and (away := self._gauge.reading.away):
                 _refuse(response, StoreUnavailable(away))
@@ -171,7 +184,6 @@ class MemoryServices:
         fill_deeds(find_asked(self._store, deed_query_from_msg(request)), response)
 
     def _remember(self, request: Remember.Request, response: Remember.Response) -> None:
-        self._refuse_if_read_only()
         parameters = self._parameters
         check_names(robot=request.robot, map_id=request.map_id, frame_id=request.pose.header.frame_id)
         pose_frame = request.pose.header.frame_id if request.use_pose else ''
@@ -209,7 +221,6 @@ class MemoryServices:
         response.id = stored[0].id
 
     def _remember_place(self, request: RememberPlace.Request, response: RememberPlace.Response) -> None:
-        self._refuse_if_read_only()
         check_names(map_id=request.map_id, frame_id=request.frame_id)
         corners, center = [(p.x, p.y) for p in request.outline], point_from_msg(request.center)
         named = place(
@@ -237,7 +248,7 @@ class MemoryServices:
             response.ids = [memory.id for memory in found[:MAX_IDS]]
             return
         self._refuse_if_read_only()
-        with self._noting:
+        with self._noting, self._objects.changing():
             self._notes.clear()
             response.count = self._store.forget(ids, scope, text)
         self._on_deleted()
@@ -275,7 +286,7 @@ def _tell(survey: Survey, response: Recall.Response) -> None:
 
 
 def _refuse(response: Any, error: RemembrError) -> None:
-    """Fill a response of service Recall, Remember or Forget, whose codes are the same, with an error."""
+    """Fill a response with an error; the codes of all these services are the same."""
     response.error_code, response.error_msg = Recall.Response.STORE_UNAVAILABLE, str(error)
     if isinstance(error, EmbedderLoading):
         response.error_code = Recall.Response.LOADING

@@ -3,11 +3,12 @@
 from geometry_msgs.msg import Vector3
 
 from remembr_msgs.msg import Object as ObjectMsg
+from remembr_msgs.msg import ObjectEvent as EventMsg
 from remembr_msgs.msg import ObjectRelation as RelationMsg
 from remembr_msgs.srv import FindObjects
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.model.recall import Scope
-from remembr_ros.memory.objects.known import known_objects
+from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.memory.objects.query import FoundObject, FoundObjects, ObjectOrder, ObjectQuery
 from remembr_ros.memory.objects.relations import ObjectRelation, relation_named
 from remembr_ros.memory.search import MAX_LIMIT
@@ -81,7 +82,7 @@ def object_query_to_msg(query: ObjectQuery) -> FindObjects.Request:
 
 def fill_found(found: FoundObjects, response: FindObjects.Response) -> None:
     """Fill what was found into a response."""
-    response.objects = [_object_to_msg(one) for one in found.objects]
+    response.objects = [object_to_msg(one) for one in found.objects]
     response.total = found.total
     response.anchors = [memory_to_msg(anchor.memory) for anchor in found.anchors]
 
@@ -98,7 +99,8 @@ def found_from_msg(response: FindObjects.Response) -> FoundObjects:
     return FoundObjects(tuple(objects), response.total, tuple(anchors))
 
 
-def _object_to_msg(found: FoundObject) -> ObjectMsg:
+def object_to_msg(found: FoundObject) -> ObjectMsg:
+    """Return an object as a message."""
     known = found.known
     x, y, z = known.size
     msg = ObjectMsg(
@@ -108,12 +110,29 @@ def _object_to_msg(found: FoundObject) -> ObjectMsg:
         size=Vector3(x=x, y=y, z=z),
         uncertainty=known.facts.std,
         presence=known.presence,
+        state=known.state[0],
         relations=[_relation_to_msg(relation) for relation in found.relations],
     )
     msg.memory.place = found.place
+    if known.state[0]:
+        msg.state_since = time_to_msg(known.state[1], clamp=True)
     if known.missing_ns is not None:
         msg.missing_since = time_to_msg(known.missing_ns, clamp=True)
     return msg
+
+
+def events_to_msg(known: KnownObject) -> list[EventMsg]:
+    """Return what became of an object, oldest first."""
+    facts = known.facts
+    events = [(start, end, EventMsg(event=EventMsg.SEEN)) for start, end in facts.intervals]
+    events += [(start, end, EventMsg(event=EventMsg.GONE)) for start, end in facts.absences]
+    for left_ns, came_ns, old, new in known.moves:
+        moved = EventMsg(event=EventMsg.MOVED, old_place=point_to_msg(old), new_place=point_to_msg(new))
+        events.append((left_ns, came_ns, moved))
+    events += [(at, at, EventMsg(event=EventMsg.STATE, state=state)) for at, state, _ in facts.states]
+    for at_ns, until_ns, msg in events:
+        msg.at, msg.until = time_to_msg(at_ns, clamp=True), time_to_msg(until_ns, clamp=True)
+    return [msg for _, _, msg in sorted(events, key=lambda event: event[0])]
 
 
 def _relation_to_msg(relation: ObjectRelation) -> RelationMsg:

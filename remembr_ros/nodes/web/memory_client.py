@@ -9,16 +9,18 @@ from rclpy.client import Client
 from rclpy.node import Node
 
 from remembr_msgs.msg import Event
-from remembr_msgs.srv import Forget, GetKeyframe, Remember, RememberEvent
+from remembr_msgs.srv import CorrectObject, Forget, GetKeyframe, Remember, RememberEvent
 from remembr_msgs.srv import Outline as OutlineSrv
 from remembr_ros.errors import EmbedderLoading, InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.deeds.deed import Deed
 from remembr_ros.memory.model.outline import Outline
+from remembr_ros.memory.objects.corrections import ObjectCorrection
+from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.nodes.agent.recall_client import RecallClient
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import pose_to_msg, time_to_msg
-from remembr_ros.nodes.base.memory_conversion import OUTLINE_PAGE, outline_from_pages
+from remembr_ros.nodes.base.memory_conversion import OUTLINE_PAGE, memory_from_msg, outline_from_pages
 
 TOLD_S = 12.0  # [s] the events node responds once a deed is stored, which it waits 10 s for
 
@@ -34,10 +36,11 @@ class MemoryClient:
         self.recall = RecallClient(node, timeout_s)
         self._node = node
         group = ReentrantCallbackGroup()
+        others = (OutlineSrv, 'outline'), (Forget, 'forget'), (CorrectObject, 'correct_object')
         notes = (Remember, 'remember'), (RememberEvent, 'remember_event')
-        self._clients = self._outlines, self._forgets, self._notes, self._deeds = [
+        self._clients = self._outlines, self._forgets, self._corrections, self._notes, self._deeds = [
             node.create_client(kind, name, qos_profile=qos.SERVICES, callback_group=group)
-            for kind, name in ((OutlineSrv, 'outline'), (Forget, 'forget'), *notes)
+            for kind, name in (*others, *notes)
         ]
 
     def close(self) -> None:
@@ -75,6 +78,20 @@ class MemoryClient:
         :raises StoreUnavailable: the memory node does not answer, or its store does not work
         """
         return int(self._call(self._forgets, Forget.Request(ids=list(ids))).count)
+
+    def correct(self, correction: ObjectCorrection) -> KnownObject | None:
+        """Say what is true of an object; return it as it is then, None: it is deleted. Raises as forget does."""
+        request = CorrectObject.Request(
+            action=correction.action,
+            id=correction.id,
+            name=correction.name,
+            other=correction.other,
+            time=time_to_msg(correction.time_ns or 0, clamp=True),
+            map_id=correction.map_id or '',
+            match_map=correction.map_id is not None,
+        )
+        told = self._call(self._corrections, request)
+        return next(iter(known_objects(memory_from_msg(one.memory) for one in told.objects)), None)
 
     def note(self, text: str, pose: Pose | None, *, frame_id: str, map_id: str) -> str:
         """Store a person's note of now, and return its id; raises as forget does."""

@@ -128,7 +128,9 @@ class RosBackend:
         return identity
 
     def correct(self, correction: ObjectCorrection) -> KnownObject | None:
-        raise InvalidRequest('nobody corrects objects here while the robot runs: remembr objects does, then')
+        known = self._memory.correct(correction)
+        self._watch.listeners.on_memories()
+        return known
 
     def situation(self) -> Situation:
         watch = self._watch

@@ -1,0 +1,114 @@
+"""What becomes of the objects of a memory node: they are kept, corrected and told of, each by a service."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from remembr_msgs.msg import Memory as MemoryMsg
+from remembr_msgs.srv import CorrectObject, KeepObjects, ObjectHistory
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.memory.model.recall import Scope
+from remembr_ros.memory.model.record import OBJECT, Memory, Observation
+from remembr_ros.memory.objects.corrections import ObjectCorrection
+from remembr_ros.memory.objects.known import known_objects
+from remembr_ros.memory.objects.query import FoundObject, ObjectQuery
+from remembr_ros.memory.store import MemoryStore
+from remembr_ros.nodes.base.bounds import MAX_IDS, check_names
+from remembr_ros.nodes.base.conversions import time_from_msg
+from remembr_ros.nodes.base.memory_conversion import memory_to_msg, observation_from_msg
+from remembr_ros.nodes.objects.conversion import events_to_msg, object_to_msg
+
+PAGE = 200  # objects read at once
+
+
+class ObjectServices:
+    """Answers requests about objects; any thread may call it.
+
+    Who follows objects reads them once and then stores what it knows of each as a whole. An edition tells
+    whether somebody else changed any meanwhile, which would be undone by that.
+
+    :param on_stored: called with objects, once they are durable
+    """
+
+    def __init__(
+        self, store: MemoryStore, now_ns: Callable[[], int], on_stored: Callable[[list[Memory]], None]
+    ) -> None:
+        self._store, self._now_ns, self._on_stored = store, now_ns, on_stored
+        self._changing = threading.Lock()
+        self._process, self._changes = time.time_ns(), 0
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Let somebody change objects who does not follow them; nobody stores any meanwhile."""
+        with self._changing:
+            self._changes += 1
+            yield
+
+    def keep(self, request: KeepObjects.Request, response: KeepObjects.Response) -> None:
+        """Store what somebody knows of objects, or have them read what is stored."""
+        check_names(robot=request.robot, map_id=request.map_id, after_id=request.after_id)
+        if len(request.gone) > MAX_IDS:
+            raise InvalidRequest(f'at most {MAX_IDS} objects go at once')
+        observations = [observation_from_msg(msg) for msg in request.objects]
+        if any(one.memory.source != OBJECT for one in observations):
+            raise InvalidRequest('only objects are kept so; captions and deeds come on the topic captions')
+        with self._changing:
+            response.edition = f'{self._process}.{self._changes}'
+            if not request.edition:
+                response.objects = self._page(request)
+            elif request.edition != response.edition:
+                response.error_code = KeepObjects.Response.CHANGED
+                response.error_msg = 'somebody else changed objects meanwhile: read them again'
+            else:
+                stored = self._store.add(self._pictured(observations)) if observations else []
+                # Last: a kill in between leaves both, of which the one is an alias of the other.
+                if request.gone:
+                    self._store.forget(list(request.gone), leave_traces=True)
+                response.objects = [memory_to_msg(replace(memory, facts={})) for memory in stored]
+                self._on_stored(stored)
+
+    def correct(self, request: CorrectObject.Request, response: CorrectObject.Response) -> None:
+        """Take what a person says of an object."""
+        check_names(action=request.action, id=request.id, other=request.other, map_id=request.map_id)
+        correction = ObjectCorrection(
+            request.action,
+            request.id,
+            request.name,
+            request.other,
+            time_from_msg(request.time) or None,
+            request.map_id if request.map_id or request.match_map else None,
+        )
+        with self.changing():
+            known = self._store.correct(correction, self._now_ns())
+        if known is not None:
+            response.objects = [object_to_msg(FoundObject(known))]
+            self._on_stored([known.memory])
+
+    def history(self, request: ObjectHistory.Request, response: ObjectHistory.Response) -> None:
+        """Tell what became of an object."""
+        check_names(id=request.id)
+        found = [
+            one
+            for one in self._store.find_objects(ObjectQuery(request.id)).objects
+            if request.id in (one.known.id, *one.known.facts.aliases)
+        ]
+        if not found:
+            raise InvalidRequest(f'there is no object {request.id!r}; find_objects tells the ids')
+        response.object, response.events = object_to_msg(found[0]), events_to_msg(found[0].known)
+
+    def _pictured(self, observations: Sequence[Observation]) -> list[Observation]:
+        """Return objects with the pictures that are stored of them, where no new ones come."""
+        pictures = {one.id: one.keyframes for one in self._store.get([o.memory.id for o in observations])}
+        return [
+            one if one.images else replace(one, memory=replace(one.memory, keyframes=names))
+            for one in observations
+            for names in (pictures.get(one.memory.id, ()),)
+        ]
+
+    def _page(self, request: KeepObjects.Request) -> list[MemoryMsg]:
+        """Return some of the objects of a robot on a map, those that a person deleted, too."""
+        scope = Scope(robots=(request.robot,), map_id=request.map_id, source=OBJECT)
+        known = sorted(known_objects(self._store.matching(scope=scope), deleted=True), key=lambda one: one.id)
+        return [memory_to_msg(one.memory) for one in known if one.id > request.after_id][:PAGE]

@@ -1,0 +1,72 @@
+"""The objects of the memory node, read and kept by its service."""
+
+from collections.abc import Collection, Sequence
+
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.node import Node
+
+from remembr_msgs.srv import KeepObjects
+from remembr_ros.errors import EmbedderLoading, InvalidRequest, ObjectsChanged, StoreUnavailable
+from remembr_ros.memory.model.recall import Scope
+from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.nodes.agent.service_calls import ServiceCalls
+from remembr_ros.nodes.base import qos
+from remembr_ros.nodes.base.memory_conversion import memory_from_msg, memory_to_msg
+
+READY_S, STORED_S = 1.0, 10.0  # [s] the memory node is there within, and has stored what it is given
+AT_ONCE = 50  # objects stored by one request
+
+
+class KeptObjects(ServiceCalls):
+    """Implements objects.keeper.ObjectStore; called by one thread, which is not the executor's.
+
+    :param node: has to be spinning while a call waits
+    """
+
+    def __init__(self, node: Node, robot: str, map_id: str) -> None:
+        super().__init__(node, READY_S)
+        self._about = {'robot': robot, 'map_id': map_id}
+        self._edition = ''
+        group = ReentrantCallbackGroup()
+        self._client = node.create_client(
+            KeepObjects, 'keep_objects', qos_profile=qos.SERVICES, callback_group=group
+        )
+
+    def close(self) -> None:
+        """Give the client back."""
+        self._node.destroy_client(self._client)
+
+    def matching(self, *, scope: Scope) -> list[Memory]:
+        page = self._call()
+        edition, found = page.edition, [memory_from_msg(msg) for msg in page.objects]
+        while page.objects:
+            page = self._call(after_id=page.objects[-1].id)
+            found += [memory_from_msg(msg) for msg in page.objects]
+        # Of the first page: what was changed between two of them is read once more at the next storing.
+        self._edition = edition
+        return found
+
+    def add(self, observations: Sequence[Observation]) -> list[Memory]:
+        stored: list[Memory] = []
+        for start in range(0, len(observations), AT_ONCE):
+            some = [memory_to_msg(one.memory, one.images) for one in observations[start : start + AT_ONCE]]
+            told = self._call(edition=self._edition, objects=some)
+            stored += [memory_from_msg(msg) for msg in told.objects]
+        return stored
+
+    def forget(self, ids: Collection[str], *, leave_traces: bool) -> int:
+        self._call(edition=self._edition, gone=list(ids))
+        return len(ids)
+
+    def _call(self, **what: object) -> KeepObjects.Response:
+        request = KeepObjects.Request(**self._about, **what)
+        response = self.call(self._client, request, timeout_s=STORED_S)
+        kinds = {
+            KeepObjects.Response.INVALID_REQUEST: InvalidRequest,
+            KeepObjects.Response.STORE_UNAVAILABLE: StoreUnavailable,
+            KeepObjects.Response.LOADING: EmbedderLoading,
+            KeepObjects.Response.CHANGED: ObjectsChanged,
+        }
+        if response.error_code != KeepObjects.Response.NONE:
+            raise kinds.get(response.error_code, StoreUnavailable)(response.error_msg)
+        return response
