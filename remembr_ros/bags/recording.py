@@ -19,6 +19,7 @@ from typing import Any
 import yaml
 
 from remembr_ros.bags.layout import storage_files, topics_in_metadata
+from remembr_ros.bags.vision_types import vision_definition
 from remembr_ros.errors import BagUnreadable
 
 _log = logging.getLogger(__name__)
@@ -162,7 +163,7 @@ class Recording:
         from rosbags.typesys import get_types_from_msg
 
         texts = [c.msgdef.data for file in self._readers for c in file.connections if c.msgtype == msgtype]
-        if not (text := next(filter(None, texts), '')):
+        if not (text := next(filter(None, texts), vision_definition(msgtype))):
             raise ValueError('the recording has no definition of it')
         types = get_types_from_msg(text, msgtype)
         if self._typestore is _typestore(ros1=self._is_ros1):  # which other recordings use, too

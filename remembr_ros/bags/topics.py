@@ -18,6 +18,7 @@ from remembr_ros.bags.poses import (
 )
 from remembr_ros.bags.recording import Recording, Topic
 from remembr_ros.bags.tf import MAP_FRAME, TF_TYPES, TfPoses, TransformSurvey, asked_chain
+from remembr_ros.bags.vision_types import DETECTIONS_2D, DETECTIONS_3D, LABEL_INFO
 from remembr_ros.errors import BagUnreadable, InvalidRequest
 from remembr_ros.images import is_measurement
 
@@ -136,6 +137,22 @@ def depth_topic(recording: Recording, asked: str) -> Topic:
     """
     fitting = [topic for topic in recording.of_type(*IMAGE_TYPES) if _is_measurement(recording, topic)]
     return _asked(recording, asked, 'a topic of depth images (16UC1 or 32FC1)', '--depth-topic', fitting)
+
+
+def detections_topics(recording: Recording, asked: str) -> tuple[Topic, str | None]:
+    """Return the topic of detections that was asked for, and that of what its classes are called.
+
+    The latter is the one in the same namespace, or the only one; None: there is none.
+
+    :raises BagUnreadable: it is none, or cannot be read
+    """
+    fitting = recording.of_type(DETECTIONS_2D, DETECTIONS_3D)
+    topic = _asked(recording, asked, 'an array of detections', '--detections', fitting)
+    if not recording.readable([topic.name]):
+        raise BagUnreadable(f'{recording.path}: {topic.name} cannot be read: its definition is damaged')
+    names = recording.readable(info.name for info in recording.of_type(LABEL_INFO))
+    beside = [name for name in names if name.rpartition('/')[0] == topic.name.rpartition('/')[0]]
+    return topic, next((only[0] for only in (beside, names) if len(only) == 1), None)
 
 
 def camera_info_topic(recording: Recording, images: str) -> str | None:

@@ -15,17 +15,18 @@ from remembr_ros.objects.recorded import RecordedViews
 
 
 def add_detector(parser: argparse.ArgumentParser) -> None:
-    """Add --detector, --labels and --depth-topic."""
+    """Add --detector, --labels, --detections and --depth-topic."""
     group = parser.add_argument_group('objects', 'What a detector finds is kept with an id and a place.')
     group.add_argument('--detector', metavar='NAME', help='onnx:MODEL.onnx, of the YOLOX family')
     group.add_argument('--labels', metavar='FILE', help="the detector's classes, one on each line")
+    group.add_argument('--detections', metavar='T', help='Detection2DArray or 3DArray: what others found')
     group.add_argument(
         '--depth-topic', metavar='T', help='depth images (16UC1, 32FC1); without, there are bearings only'
     )
 
 
 class RecordedObjects:
-    """What a detector finds in a recording; see add_detector. Close it.
+    """What a detector finds in a recording, or another one found; see add_detector. Close it.
 
     :raises BagUnreadable: the recording has no such topics, or does not tell where its camera is
     :raises DetectorFailed: the detector cannot be loaded
@@ -34,14 +35,20 @@ class RecordedObjects:
 
     def __init__(self, args: argparse.Namespace) -> None:
         self._args, self._views = args, None
-        if not args.detector:
+        if args.detections and (args.detector or args.labels):
+            raise InvalidRequest('--detections are of another detector: without --detector and --labels')
+        if not (args.detector or args.detections):
             if args.labels or args.depth_topic:
                 raise InvalidRequest('--labels and --depth-topic go with --detector, which finds objects')
             return
-        self._detector = get_detector(args.detector, args.labels)
-        self._detector.detect(np.zeros((32, 32, 3), np.uint8), 0)  # what is wrong with it is known now
+        if args.detector:
+            self._detector = get_detector(args.detector, args.labels)
+            self._detector.detect(np.zeros((32, 32, 3), np.uint8), 0)  # what is wrong with it is known now
         map_frame = args.tf[0].strip().lstrip('/') if args.tf else None
-        self._views = RecordedViews(args.bag, args.image_topic, args.depth_topic, map_frame)
+        topics = args.image_topic, args.depth_topic
+        self._views = RecordedViews(args.bag, *topics, map_frame, detections=args.detections)
+        if args.detections:
+            self._detector = self._views.told
 
     def close(self) -> None:
         """Let go of the recording and the model."""
@@ -75,7 +82,7 @@ class RecordedObjects:
                 keeper.see(view, self._detector.detect(view.image, view.stamp_ns, self._args.camera))
         finally:
             keeper.keep()
-        left_out = keeper.dropped + self._views.pairing.dropped
+        left_out = keeper.dropped + self._views.pairing.dropped + self._views.told.dropped
         return {
             'objects': len(keeper),
             'objects_images': keeper.images,

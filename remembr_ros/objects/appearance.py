@@ -39,13 +39,15 @@ class Appearance:
     colour: str = ''
 
 
-def appearances_of(detections: Sequence[Detection], image: Bgr) -> list[Appearance]:
+def appearances_of(detections: Sequence[Detection], image: Bgr | None) -> list[Appearance]:
     """Return what detections look like, all at once: by SIDE x SIDE pixels of each.
 
     Of a mask its pixels count, of a box those of the ellipse in it.
+
+    :param image: None: what they look like is not known
     """
-    if not detections:
-        return []
+    if image is None or not detections:
+        return [Appearance(detection.embedding) for detection in detections]
     import cv2
 
     n, bins = len(detections), 2 * HUES + TONES
@@ -92,8 +94,10 @@ def appearances_of(detections: Sequence[Detection], image: Bgr) -> list[Appearan
     ]
 
 
-def picture_of(detection: Detection, image: Bgr) -> bytes:
-    """Return what an image shows of a detection and around it, as JPEG."""
+def picture_of(detection: Detection, image: Bgr | None) -> bytes | None:
+    """Return what an image shows of a detection and around it, as JPEG; None: there is no image."""
+    if image is None:
+        return None
     left, top, right, bottom = detection.box
     dx, dy = MARGIN * (right - left), MARGIN * (bottom - top)
     rows = slice(max(0, int(top - dy)), int(bottom + dy) + 1)

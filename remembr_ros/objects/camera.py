@@ -59,9 +59,10 @@ class Pinhole:
         if (self.width, self.height) == (width, height):
             return self
         if abs(self.width * height - self.height * width) > OTHER_SHAPE * self.width * height:
+            turned = ', turned by 90 degrees' if (self.height, self.width) == (width, height) else ''
             raise InvalidRequest(
                 f'the {what} has {width} x {height} pixels, its camera info is of {self.width} x '
-                f'{self.height}: let the driver publish both of the same camera'
+                f'{self.height}{turned}: let the driver publish both of the same camera'
             )
         x, y = width / self.width, height / self.height
         # Pixel centres: the middle of the image stays its middle.
@@ -76,6 +77,10 @@ class Pinhole:
     def unproject(self, u: NDArray[Any], v: NDArray[Any], z: NDArray[np.float64]) -> Points:
         """Return the points of the optical frame that appear at columns u and rows v, z [m] ahead."""
         return np.stack([(u - self.cx) / self.fx * z, (v - self.cy) / self.fy * z, z], axis=1)
+
+
+NO_CAMERA = Pinhole(1, 1, 1.0, 1.0, 0.0, 0.0)
+"""Stands in where what told of things is no camera, or nobody knows which."""
 
 
 def rotation_matrix(transform: Transform) -> NDArray[np.float64]:

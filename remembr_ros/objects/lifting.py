@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from remembr_ros.geometry import Transform, compose, inverse
 from remembr_ros.images import Bgr
 from remembr_ros.objects.appearance import Appearance, appearances_of, picture_of
-from remembr_ros.objects.camera import Depth, Pinhole, Points, rotation_matrix, to_parent
-from remembr_ros.objects.detectors.detection import Detection
+from remembr_ros.objects.camera import NO_CAMERA, Depth, Pinhole, Points, rotation_matrix, to_parent
+from remembr_ros.objects.detectors.detection import MOST, Detection, Extent, PixelBox
 
-MOST = 300  # detections of a frame that are looked at, the most certain ones
 LEAST_POINTS = 4  # fewer are noise
 NEAREST_M, FARTHEST_M = 0.15, 12.0  # depth cameras measure no nearer and no further
 TRIMMED = 0.1  # share of the nearest and of the farthest points that is left out
@@ -30,7 +29,10 @@ MOST_POINTS = 250  # of a detection that are looked at
 GOLDEN = 0.6180339887498949  # so far apart, round a side, they leave the most even gaps
 SHRUNK = 0.08  # of a box's sides, where it holds background
 BREAK_M = 0.12  # a jump in depth ends a thing, where nothing else tells; more with its size
+TOLD_M = 1000.0  # what is told to be further away is a mistake
 SIGHT_M, SIGHT_STD_M = 2.0, 1.2  # where a thing is put that has no depth, and how uncertain that is
+
+CUBE = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
 
 _Numbers = NDArray[np.float64]
 _Mask = NDArray[np.bool_]
@@ -70,13 +72,14 @@ class CameraView:
     """One colour image that a detector looks at, and from where.
 
     :param stamp_ns: when it was taken
-    :param image: of the camera's size
-    :param pose: of its optical frame in the map
+    :param image: of the camera's size; None: there is none, only what somebody detected
+    :param camera: NO_CAMERA: it is of no use for what was detected
+    :param pose: of its optical frame in the map; without a camera, of the frame that was looked from
     :param depth: of nearly the same moment; None: there is none
     """
 
     stamp_ns: int
-    image: Bgr
+    image: Bgr | None
     camera: Pinhole
     pose: Transform
     depth: DepthView | None = None
@@ -90,8 +93,8 @@ class Lifted:
     :param high: greatest ones
     :param std_m: of the box's middle, one standard deviation [m]
     :param cut: the image's border cuts it off: the thing reaches further than its box
-    :param measured: by depth; False: only its bearing is, and that it is within sight
-    :param crop: returns its picture as JPEG; holds the image until then
+    :param measured: by depth or by who detected it; False: only its bearing is, and that it is within sight
+    :param crop: returns its picture as JPEG, None if there is none; holds the image until then
     :param shift: by what low and high were moved, for the frame's pose is wrong [m], shape (3,)
     """
 
@@ -102,7 +105,7 @@ class Lifted:
     cut: bool
     measured: bool
     appearance: Appearance
-    crop: Callable[[], bytes]
+    crop: Callable[[], bytes | None]
     shift: NDArray[np.float64] = field(default_factory=partial(np.zeros, 3))
 
 
@@ -111,39 +114,73 @@ def lift(detections: Sequence[Detection], view: CameraView, dropped: Counter[str
 
     :param dropped: counts what is left out, by the reason
     """
-    sound = [_clipped(d, view) for d in detections if d.is_sound() and _meets(d, view)]
+    sound = [fitted for d in detections if d.is_sound() and (fitted := _fitted(d, view))]
     dropped['detections without a sound box, mask or score'] += len(detections) - len(sound)
     sound.sort(key=lambda detection: -detection.score)
     dropped['detections beyond the number that fits a frame'] += max(0, len(sound) - MOST)
-    cloud = _Cloud(view, view.depth) if view.depth is not None and sound else None
     placed, best = [], sound[:MOST]
-    boxes = cloud.boxes(best) if cloud else [_within_sight(detection, view) for detection in best]
+    flat = [detection for detection in best if detection.extent is None]
+    cloud = _Cloud(view, view.depth) if view.depth is not None and flat else None
+    lifted = iter(cloud.boxes(flat) if cloud else [_within_sight(detection, view) for detection in flat])
+    boxes = [_told(one.extent, view) if one.extent else next(lifted) for one in best]
     for detection, found, look in zip(best, boxes, appearances_of(best, view.image), strict=True):
         if found is None:
             dropped['detections without depth'] += 1
             continue
         low, high, std_m = found
-        cut = _is_cut(detection, view.camera)
+        told = detection.extent is not None
+        unseen = told and detection.box == _whole(view)  # where it appears is not known
+        cut = not unseen and _is_cut(detection, view.camera)
         std_m += CUT_STD_M if cut else 0.0
-        picture = partial(picture_of, detection, view.image)
-        placed.append(Lifted(detection, low, high, std_m, cut, cloud is not None, look, picture))
+        own = Appearance(detection.embedding) if unseen else look
+        picture = partial(picture_of, detection, None if unseen else view.image)
+        placed.append(Lifted(detection, low, high, std_m, cut, told or cloud is not None, own, picture))
     return placed
 
 
-def _meets(detection: Detection, view: CameraView) -> bool:
+def _whole(view: CameraView) -> PixelBox:
+    return 0.0, 0.0, float(view.camera.width), float(view.camera.height)
+
+
+def _fitted(detection: Detection, view: CameraView) -> Detection | None:
+    """Return a detection with its box in the image; None: it does not lie in it, or is nowhere near."""
+    _, _, width, height = _whole(view)
+    if detection.extent is not None:
+        corners = _corners(detection.extent, view)
+        if not np.all(np.abs(corners - np.array(view.pose[0])) <= TOLD_M):
+            return None
+        return replace(detection, box=_seen(corners, view), mask=None)
     left, top, right, bottom = detection.box
-    height, width = view.image.shape[:2]
     inside = right > 1.0 and bottom > 1.0 and left < width - 1 and top < height - 1
     mask = detection.mask
-    return inside and (mask is None or (mask.shape == (height, width) and mask.dtype == np.bool_))
-
-
-def _clipped(detection: Detection, view: CameraView) -> Detection:
-    left, top, right, bottom = detection.box
-    height, width = view.image.shape[:2]
+    if not inside or not (mask is None or (mask.shape == (height, width) and mask.dtype == np.bool_)):
+        return None
     if min(left, top) >= 0.0 and right <= width and bottom <= height:
         return detection
     return replace(detection, box=(max(left, 0.0), max(top, 0.0), min(right, width), min(bottom, height)))
+
+
+def _corners(extent: Extent, view: CameraView) -> Points:
+    """Return the eight corners of a box that was told in the map."""
+    corners = to_parent(CUBE * extent.size, extent.pose)
+    return corners if extent.in_map else to_parent(corners, view.pose)
+
+
+def _told(extent: Extent, view: CameraView) -> _Box:
+    corners = _corners(extent, view)
+    return corners.min(axis=0), corners.max(axis=0), extent.std_m
+
+
+def _seen(corners: Points, view: CameraView) -> PixelBox:
+    """Return the part of the image in which corners lie; the whole image where nobody knows."""
+    ahead = to_parent(corners, inverse(view.pose))
+    ahead = ahead[ahead[:, 2] > NEAREST_M]
+    if view.camera == NO_CAMERA or not len(ahead):
+        return _whole(view)
+    pixels = (ahead @ view.camera.matrix.T)[:, :2] / ahead[:, 2:] + 0.5
+    ends = np.concatenate((pixels.min(axis=0), pixels.max(axis=0)))
+    left, top, right, bottom = np.clip(ends, 0.0, np.array(_whole(view)[2:] * 2)).tolist()
+    return (left, top, right, bottom) if right - left > 1.0 and bottom - top > 1.0 else _whole(view)
 
 
 def _is_cut(detection: Detection, camera: Pinhole) -> bool:

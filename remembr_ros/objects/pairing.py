@@ -1,23 +1,27 @@
 """Images with the depth, the intrinsics and the place that belong to them.
 
 Nothing arrives in order: depth comes beside the image, localisation after it. Images wait until both are
-there, for a while; what does not come, or is garbage, is counted by its reason.
+there, for a while; what does not come, or is garbage, is counted by its reason. Detections of others wait in
+the same way, and take the image of their time along if there is one.
 """
 
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from remembr_ros.bags.transforms import TransformTree
 from remembr_ros.errors import InvalidRequest, StalePose
 from remembr_ros.images import Frame
-from remembr_ros.objects.camera import Depth, Pinhole, has_depth
+from remembr_ros.objects.camera import NO_CAMERA, Depth, Pinhole, has_depth
+from remembr_ros.objects.detectors.told import Told
 from remembr_ros.objects.lifting import CameraView, DepthView
 from remembr_ros.timestamps import NS
 
 WAIT_NS = 2 * NS  # localisation comes late, but not by more
 SLACK_NS = NS // 20  # between an image and its depth
+PICTURE_SLACK_NS = NS // 200  # between an image and what others detected in it: stamps that were rounded
 TF_SLACK_NS = NS // 10  # so far a transform stands in beyond its last sample
 KEPT = 90  # images that wait, of a camera at 30 Hz; twice as many depth images
 
@@ -28,14 +32,17 @@ class Pairing:
     :param tree: others add to it
     :param map_frame: what objects are placed in
     :param with_depth: there is a depth camera; an image without its depth is of no use then
+    :param told: others detect things: images only show what they look like
     """
 
-    def __init__(self, tree: TransformTree, map_frame: str, *, with_depth: bool) -> None:
-        self.tree = tree
+    def __init__(self, tree: TransformTree, map_frame: str, *, with_depth: bool, told: bool = False) -> None:
+        self.tree, self._told = tree, told
         self._map_frame, self._with_depth = map_frame, with_depth
-        self._waiting: deque[Frame] = deque()
+        self._waiting: deque[Frame | Told] = deque()
+        self._pictures: deque[Frame] = deque(maxlen=KEPT)
         self._depths: deque[tuple[int, str, Callable[[], Depth]]] = deque(maxlen=2 * KEPT)
         self._infos: dict[str, Pinhole] = {}
+        self._frames: dict[str, str] = {}
         self.dropped: Counter[str] = Counter()
         """How many images were of no use, by the reason."""
         self._uncalibrated = ''
@@ -47,6 +54,7 @@ class Pairing:
         """
         try:
             self._infos[what] = Pinhole.of(info)
+            self._frames[what] = info.header.frame_id.lstrip('/')
         except InvalidRequest as error:
             self._uncalibrated = str(error)
 
@@ -59,6 +67,16 @@ class Pairing:
 
     def take_image(self, frame: Frame) -> None:
         """Take an image; of too many that wait the oldest is left out."""
+        if self._told:
+            self._pictures.append(frame)
+        else:
+            self._wait(frame)
+
+    def take_told(self, stamp_ns: int, frame_id: str, in_space: bool = False) -> None:
+        """Take that others detected things, as Told says; with in_space, camera and depth may be missing."""
+        self._wait(Told(stamp_ns, frame_id, in_space))
+
+    def _wait(self, frame: Frame | Told) -> None:
         self._waiting.append(frame)
         if len(self._waiting) > KEPT:
             self._waiting.popleft()
@@ -84,7 +102,7 @@ class Pairing:
                 yield view
             self._waiting.popleft()
 
-    def _view(self, frame: Frame, late: bool) -> CameraView | None:
+    def _view(self, frame: Frame | Told, late: bool) -> CameraView | None:
         """Return an image with what belongs to it; None: something is still on its way.
 
         :raises StalePose: something is missing for good
@@ -98,11 +116,17 @@ class Pairing:
         ):
             near = None
         camera, own = self._infos.get('image'), self._infos.get('depth')
-        if not late and (camera is None or (self._with_depth and (near is None or own is None))):
+        picture, coming = self._picture(frame)
+        in_space = isinstance(frame, Told) and frame.in_space
+        if in_space and (camera is None or (picture is None and frame.frame_id != self._frames['image'])):
+            camera, picture = NO_CAMERA, None
+        with_depth = bool(self._depths) if in_space else self._with_depth
+        if not late and (coming or camera is None or (with_depth and (near is None or own is None))):
             return None
-        if camera is None or (self._with_depth and own is None):
+        with_depth &= not in_space  # it has come, but need not
+        if camera is None or (with_depth and own is None):
             raise StalePose(self._uncalibrated or 'no camera info: let the drivers of the cameras publish it')
-        if self._with_depth and near is None:
+        if with_depth and near is None:
             raise StalePose('no depth of its time: check the depth topic, and that both have the same clock')
         try:
             pose = self.tree.lookup(self._map_frame, frame.frame_id, stamp_ns, slack_ns)
@@ -111,15 +135,27 @@ class Pairing:
             if not late:
                 return None
             raise StalePose(f'no pose at its time: {error}') from error
-        image = frame.decode()
-        camera = camera.at(image.shape[1], image.shape[0], 'image')
-        if near is None or own is None:
-            return CameraView(stamp_ns, image, camera, pose)
-        metres = near[2]()
+        image = picture.decode() if picture else None
+        if image is not None:
+            camera = camera.at(image.shape[1], image.shape[0], 'image')
+        view = CameraView(stamp_ns, image, camera, pose)
+        metres = near[2]() if near and own else None
+        if metres is None or own is None or (in_space and not has_depth(metres)):
+            return view
         if not has_depth(metres):
             raise ValueError('depth is all zero: is the camera covered, or nearer than it can measure?')
         own = own.at(metres.shape[1], metres.shape[0], 'depth image')
-        return CameraView(stamp_ns, image, camera, pose, DepthView(metres, own, at))
+        return replace(view, depth=DepthView(metres, own, at))
+
+    def _picture(self, frame: Frame | Told) -> tuple[Frame | None, bool]:
+        """Return the image, of what was told that of its time if it came; and whether it is to come."""
+        if isinstance(frame, Frame):
+            return frame, False
+        own = [picture for picture in self._pictures if picture.frame_id == frame.frame_id]
+        nearest = min(own, key=lambda picture: abs(picture.stamp_ns - frame.stamp_ns), default=None)
+        if nearest and abs(nearest.stamp_ns - frame.stamp_ns) <= PICTURE_SLACK_NS:
+            return nearest, False
+        return None, bool(own) and own[-1].stamp_ns < frame.stamp_ns
 
     def _drop(self, problem: str) -> None:
         self.dropped[re.sub(r'\d+', 'N', problem.split(':', maxsplit=1)[0])] += 1

@@ -3,17 +3,20 @@
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from remembr_ros.bags.poses import stamp_of
 from remembr_ros.bags.reader import frame_of
 from remembr_ros.bags.recording import RawMessage, Recording
-from remembr_ros.bags.tf import TransformSurvey, add_recorded
-from remembr_ros.bags.topics import camera_info_topic, choose_image_topic, depth_topic
+from remembr_ros.bags.tf import BASE_FRAMES, TransformSurvey, add_recorded
+from remembr_ros.bags.topics import camera_info_topic, choose_image_topic, depth_topic, detections_topics
 from remembr_ros.bags.transforms import TransformTree
+from remembr_ros.bags.vision_types import DETECTIONS_3D
 from remembr_ros.errors import BagUnreadable
 from remembr_ros.objects.camera import depth_of
+from remembr_ros.objects.detectors.told import ToldDetections
 from remembr_ros.objects.lifting import CameraView
 from remembr_ros.objects.pairing import Pairing
 from remembr_ros.timestamps import NS
@@ -27,6 +30,8 @@ class RecordedViews:
     :param image_topic: None: the only one with pictures
     :param depth: topic of the depth images; None: there is no depth
     :param map_frame: what objects are placed in; None: what the recording's TF places the robot in
+    :param detections: topic of what others detected; None: nobody did
+    :ivar told: finds these
     :raises BagUnreadable: a topic is missing, or is of another type; the message lists what there is
     """
 
@@ -36,6 +41,8 @@ class RecordedViews:
         image_topic: str | None = None,
         depth: str | None = None,
         map_frame: str | None = None,
+        *,
+        detections: str | None = None,
     ) -> None:
         self._recording = Recording(path)
         with ExitStack() as undo:
@@ -43,14 +50,21 @@ class RecordedViews:
             image, frame_id = choose_image_topic(self._recording, image_topic)
             self._image = image.name
             self._depth = depth_topic(self._recording, depth).name if depth else None
-            self._infos = self._find_infos()
+            topic, self._labels = image, None
+            if detections:
+                topic, self._labels = detections_topics(self._recording, detections)
+            self._looked_at = topic.name
+            self._infos = self._find_infos(in_space=topic.msgtype == DETECTIONS_3D)
             self._survey = TransformSurvey(self._recording)
             self.map_frame = map_frame or self._root(frame_id)
             undo.pop_all()
-        self.pairing = Pairing(TransformTree(), self.map_frame, with_depth=self._depth is not None)
+        with_depth, told = self._depth is not None, detections is not None
+        self.pairing = Pairing(TransformTree(), self.map_frame, with_depth=with_depth, told=told)
+        base = next((frame for frame in BASE_FRAMES if frame in self._survey.tree.frames), frame_id)
+        self.told = ToldDetections(base)
         self._last_ns = 0
-        self.frame_count = image.count
-        """How many images there are."""
+        self.frame_count = topic.count
+        """How many images there are, or arrays of detections."""
 
     def close(self) -> None:
         """Close the files."""
@@ -64,24 +78,34 @@ class RecordedViews:
         pairing, recording, now_ns = self.pairing, self._recording, 0
         for message in self._survey.statics:
             add_recorded(pairing.tree, recording, message)
-        topics = {*self._survey.topics, *self._infos.values(), self._image, self._depth or self._image}
+        topics = {*self._survey.topics, *self._infos.values(), self._looked_at, self._image}
+        topics |= {self._depth or self._image, self._labels or self._image}
+        # What classes are called is latched: whenever it was recorded, it holds from the start.
+        for message in islice(recording.messages({self._labels or ''}), 1):
+            if (received := recording.deserialize_or_skip(message)) is not None:
+                self.told.take_labels(received)
         for message in recording.messages(topics):
             if message.topic in self._survey.topics:
                 add_recorded(pairing.tree, recording, message)
             elif (received := recording.deserialize_or_skip(message)) is None:
                 pairing.dropped['messages that are garbage'] += 1
+            elif message.topic == self._labels:
+                self.told.take_labels(received)
             else:
                 now_ns = self._take(message, received)
             yield from pairing.ready(now_ns)
         yield from pairing.ready(now_ns, last=True)
 
     def _take(self, message: RawMessage, received: Any) -> int:
-        """Take an image, depth or intrinsics; return its stamp [ns]."""
+        """Take an image, detections, depth or intrinsics; return its stamp [ns]."""
         stamp_ns = stamp_of(received.header, message.log_ns)
+        new = message.topic == self._looked_at and not 0 <= stamp_ns - self._last_ns < EVERY_NS
+        self._last_ns = stamp_ns if new else self._last_ns
         if message.topic == self._image:
-            if not 0 <= stamp_ns - self._last_ns < EVERY_NS:
-                self._last_ns = stamp_ns
+            if new or self._looked_at != self._image:
                 self.pairing.take_image(frame_of(received, stamp_ns))
+        elif new and (told := self.told.take(received, self.map_frame, message.log_ns)):
+            self.pairing.take_told(*told)
         elif message.topic == self._depth:
             frame_id = received.header.frame_id.lstrip('/')
             self.pairing.take_depth(stamp_ns, frame_id, partial(depth_of, received))
@@ -90,14 +114,14 @@ class RecordedViews:
                 self.pairing.take_info(what, received)
         return stamp_ns
 
-    def _find_infos(self) -> dict[str, str]:
-        """Return the topics with the intrinsics of the 'image' and of the 'depth'."""
+    def _find_infos(self, *, in_space: bool) -> dict[str, str]:
+        """Return the topics with the intrinsics of the 'image', unless needless, and of the 'depth'."""
         found: dict[str, str] = {}
         for what, topic in (('image', self._image), ('depth', self._depth)):
             info = camera_info_topic(self._recording, topic) if topic else None
             if info:
                 found[what] = info
-            elif topic:
+            elif topic and not (in_space and what == 'image'):
                 raise BagUnreadable(
                     f'{self._recording.path} has no sensor_msgs/msg/CameraInfo that belongs to {topic}, '
                     f'without which nobody knows where its pixels lie; {self._recording.describe_topics()}'

@@ -28,6 +28,7 @@ from remembr_ros.memory.objects.known import (
     thinned,
 )
 from remembr_ros.memory.objects.wording import sentence
+from remembr_ros.objects.detectors.detection import LABELS
 from remembr_ros.objects.lifting import Lifted
 from remembr_ros.objects.presence import Presence
 
@@ -48,7 +49,6 @@ CUT_WORTH = 0.25  # of a sight that the image's border cuts off: its middle is n
 TOLD_APART = 10**9  # frames in which two were seen beside each other that a person told apart
 BETTER = 1.15  # so many times what the last picture is worth, a better one is
 KEPT_LOOK = 0.9  # of the appearance: how much of the old one stays, at most
-LABELS = 8  # that are kept, the most frequent ones
 MARGIN = 1.1  # of how far away it was recognised, from where it can be, too
 SURE_SIGHTS = 3  # so often something else is not taken for it
 POSE_STD_M = 0.02  # of what many sightings come to: localisation errs alike in all of them
@@ -212,8 +212,8 @@ class ObjectTrack:
             self._blend(placed.appearance.vector)
         left, top, right, bottom = detection.box
         worth = (right - left) * (bottom - top) * detection.score * (0.1 if placed.cut else 1.0)
-        if worth > BETTER * self._crop_worth:
-            self._crop_worth, self.crop = worth, placed.crop()
+        if worth > BETTER * self._crop_worth and (crop := placed.crop()):
+            self._crop_worth, self.crop = worth, crop
         x, y, z = ((placed.low + placed.high) / 2.0).tolist()
         self._latest.append(detection.stamp_ns)
         self._intervals = interval_added(self._intervals, detection.stamp_ns)

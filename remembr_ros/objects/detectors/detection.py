@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.geometry import MAX_COORDINATE, Point, Transform
 from remembr_ros.images import Bgr
 from remembr_ros.memory.objects.known import best_label
 
@@ -16,6 +17,35 @@ PixelBox = tuple[float, float, float, float]
 """Left, top, right and bottom [px] of the image; the right and bottom edges lie outside."""
 
 MIN_SCORE = 0.35
+MOST = 300  # detections of a frame that are looked at, the most certain ones
+LABELS = 8  # that a thing is called, the most certain or most frequent ones
+STD_M = (0.001, 10.0)  # of a place: what says that it is better, or worse, does not say how good it is
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """A box in space that whoever detected a thing measured.
+
+    :param pose: of its middle
+    :param size: along the axes of that pose [m]; one side may be 0: a picture is flat
+    :param std_m: of its middle, one standard deviation [m], within STD_M
+    :param in_map: the pose is in the map, not in the frame that the view is from
+    """
+
+    pose: Transform
+    size: Point
+    std_m: float
+    in_map: bool = False
+
+    def is_sound(self) -> bool:
+        """Tell whether it makes sense: finite, a rotation, an area."""
+        return (
+            all(abs(value) <= MAX_COORDINATE for value in (*self.pose[0], *self.size))  # not so NaN
+            and sorted(self.size)[0] >= 0.0
+            and sorted(self.size)[1] > 0.0
+            and abs(math.hypot(*self.pose[1]) - 1.0) < 1e-3
+            and STD_M[0] <= self.std_m <= STD_M[1]
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,6 +58,7 @@ class Detection:
     :param scores: per label, each in (0, 1]; the best one is what it is called
     :param mask: its pixels, bool of the image's shape (height, width); None: the box is all that is known
     :param embedding: of its appearance, unit length, of any dimension; None: it is made from the pixels
+    :param extent: where it is in space, if that was measured, too: the box then follows from that
     """
 
     stamp_ns: int
@@ -36,6 +67,7 @@ class Detection:
     scores: Mapping[str, float]
     mask: NDArray[np.bool_] | None = None
     embedding: NDArray[np.float32] | None = None
+    extent: Extent | None = None
 
     @property
     def label(self) -> str:
@@ -48,7 +80,7 @@ class Detection:
         return self.scores[self.label]
 
     def is_sound(self) -> bool:
-        """Tell whether it makes sense: finite box and embedding, an area, scores that are ones."""
+        """Tell whether it makes sense: finite box, extent and embedding, scores that are ones."""
         left, top, right, bottom = self.box
         return (
             all(map(math.isfinite, self.box))
@@ -56,6 +88,7 @@ class Detection:
             and bottom > top
             and bool(self.scores)
             and (self.embedding is None or bool(np.isfinite(self.embedding).all()))
+            and (self.extent is None or self.extent.is_sound())
             and all(label.strip() and 0.0 < score <= 1.0 for label, score in self.scores.items())
         )
 
@@ -65,10 +98,10 @@ class Detector(Protocol):
 
     name: str
 
-    def detect(self, image: Bgr, stamp_ns: int, camera: str = '') -> list[Detection]:
+    def detect(self, image: Bgr | None, stamp_ns: int, camera: str = '') -> list[Detection]:
         """Return what is in an image, best first; boxes lie in the image.
 
-        :param image: uint8 of shape (height, width, 3), blue first
+        :param image: uint8 of shape (height, width, 3), blue first; None: there is no picture
         :raises DetectorFailed: the model cannot be loaded or does not work; says what to do
         """
 

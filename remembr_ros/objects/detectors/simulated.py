@@ -64,10 +64,10 @@ class SimulatedDetector:
         self._masks, self._labels, self._errors, self._seed = masks, labels, errors, seed
         self._names = sorted(set(labels.values()))
 
-    def detect(self, image: Bgr, stamp_ns: int, camera: str = '') -> list[Detection]:
+    def detect(self, image: Bgr | None, stamp_ns: int, camera: str = '') -> list[Detection]:
         """Return what is in an image, best first."""
         masks = self._masks(stamp_ns)
-        if masks is None or masks.shape != image.shape[:2]:
+        if masks is None or image is None or masks.shape != image.shape[:2]:
             return []
         errors, rng, found = self._errors, np.random.default_rng((self._seed, stamp_ns)), []
         size = np.array(masks.shape[::-1] * 2, np.float64)

@@ -42,9 +42,11 @@ class YoloxDetector:
         self._size = (0, 0)
         self._grid: NDArray[np.float32] = np.zeros((0, 3), np.float32)
 
-    def detect(self, image: Bgr, stamp_ns: int, camera: str = '') -> list[Detection]:
+    def detect(self, image: Bgr | None, stamp_ns: int, camera: str = '') -> list[Detection]:
         if self._session is None:
             self._load()
+        if image is None:
+            return []
         height, width = image.shape[:2]
         blob, ratio = self._letterboxed(image)
         try:
