@@ -87,7 +87,7 @@ ARGUMENTS = (
     Argument(
         'tf_topic',
         'tf',
-        'tf2_msgs/TFMessage, with _static behind it the fixed ones, which places robot and cameras',
+        'tf2_msgs/TFMessage, with _static behind it the fixed ones: pose_source tf, and cameras',
     ),
     _pose('map_frame', 'frame that positions refer to'),
     _pose('base_frame', 'frame of the robot, for pose_source tf'),

@@ -84,9 +84,8 @@ def used(robot, node: str) -> Uses:
     for verb in GRAPH:
         uses[verb] = {name for name in uses[verb] if '/_action/' not in name}
     # The policy is about the nodes as bringup.launch.py starts them.
-    (plan,) = [
-        plan for plan in plan_nodes({'objects': 'true', 'speech': 'true', 'web': 'true'}) if plan.name == node
-    ]
+    given = {'objects': 'true', 'speech': 'true', 'web': 'true'}
+    (plan,) = [plan for plan in plan_nodes(given) if plan.name == node]
     moved = {absolute(name, node): topic for name, topic in plan.remappings}
     return {verb: {moved.get(name, name) for name in names} for verb, names in uses.items()}
 
@@ -128,6 +127,11 @@ def test_the_policy_of_the_captioner(robot):
 
 def test_the_policy_of_the_events_node(robot):
     compare(robot, EventsNode, 'events', POSES, left_out=['*'])
+
+
+def test_the_policy_of_the_objects_node(robot):
+    ways = [{'detector': name} for name in ('detections', 'detections_3d')]
+    compare(robot, ObjectsNode, 'objects', [*POSES, *ways])
 
 
 def test_the_policy_of_the_memory(robot, tmp_path):

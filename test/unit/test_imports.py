@@ -86,8 +86,16 @@ VENDORS = {
     'dateparser': ('agent/times/day.py',),
     'textblob': ('agent/offline/matching.py',),
     'sentence_transformers': ('embedding/sentence_transformer.py',),
-    'torch': ('captioning/captioners/vlm_loading.py', 'captioning/captioners/vlm_model.py'),
-    'transformers': ('embedding/sentence_transformer.py', 'captioning/captioners/vlm_loading.py'),
+    'torch': (
+        'captioning/captioners/vlm_loading.py',
+        'captioning/captioners/vlm_model.py',
+        'objects/detectors/open_vocabulary.py',
+    ),
+    'transformers': (
+        'embedding/sentence_transformer.py',
+        'captioning/captioners/vlm_loading.py',
+        'objects/detectors/open_vocabulary.py',
+    ),
     'rapidocr': ('captioning/',),
     'onnxruntime': ('captioning/', 'objects/detectors/yolox.py'),
     'faster_whisper': ('speech/whisper.py',),

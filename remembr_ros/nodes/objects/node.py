@@ -60,7 +60,7 @@ class ObjectsNode(ManagedNode):
     def start(self) -> None:
         p = self.parameters
         self._tree = TransformTree()
-        self._pairing = Pairing(self._tree, p.map_frame, with_depth=p.depth)
+        self._pairing = Pairing(self._tree, p.map_frame, with_depth=p.depth, told=p.detector in TOLD)
         self._detector = self._make_detector()
         self._poses = None
         if p.pose_source not in ('tf', 'none'):  # TF places cameras; others tell how good that is
@@ -221,7 +221,8 @@ class ObjectsNode(ManagedNode):
 
         def take() -> None:
             told = self._detector.take(msg, self.parameters.map_frame, now_ns)  # type: ignore[attr-defined]
-            self._pairing.take_told(*told)
+            if told is not None:
+                self._pairing.take_told(*told)
 
         self._put('detections', take, stamp_ns)
 

@@ -80,7 +80,7 @@ class MemoryClient:
         return int(self._call(self._forgets, Forget.Request(ids=list(ids))).count)
 
     def correct(self, correction: ObjectCorrection) -> KnownObject | None:
-        """Say what is true of an object; return it as it is then, None: it is deleted. Raises as forget does."""
+        """Say what is true of an object; return it as it is then, None: it is deleted; raises as forget."""
         request = CorrectObject.Request(
             action=correction.action,
             id=correction.id,

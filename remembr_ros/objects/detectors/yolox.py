@@ -15,13 +15,10 @@ from numpy.typing import NDArray
 from remembr_ros.errors import DetectorFailed
 from remembr_ros.images import Bgr
 from remembr_ros.objects.detectors.detection import MIN_SCORE, Detection
+from remembr_ros.objects.detectors.suppression import suppressed
 
 STRIDES = (8, 16, 32)
 GREY = 114
-OVERLAP = 0.5  # boxes of one class that overlap more are one thing
-MOST = 300  # detections of an image
-OTHERS = 2  # further labels that a detection carries: a flipped one is often the second
-LEAST_OTHER = 0.1  # of their scores
 
 
 class YoloxDetector:
@@ -47,21 +44,14 @@ class YoloxDetector:
             self._load()
         if image is None:
             return []
-        height, width = image.shape[:2]
         blob, ratio = self._letterboxed(image)
         try:
             rows = self._session.run(None, {self._input: blob})[0][0]
         except _errors() as error:
             raise DetectorFailed(f'{self._path} does not work: {error}') from error
         boxes, scores = self._decoded(rows)
-        found = []
-        for index in _kept(boxes, scores, self._min_score):
-            left, top = np.maximum(boxes[index, :2] / ratio, 0.0).tolist()
-            right, bottom = np.minimum(boxes[index, 2:] / ratio, (width, height)).tolist()
-            if right - left > 1.0 and bottom - top > 1.0:
-                named = self._named(scores[index])
-                found.append(Detection(stamp_ns, camera, (left, top, right, bottom), named))
-        return found
+        found = suppressed(boxes / ratio, scores, self._labels, self._min_score, image.shape[:2])
+        return [Detection(stamp_ns, camera, box, named) for box, named in found]
 
     def close(self) -> None:
         self._session = None
@@ -124,19 +114,10 @@ class YoloxDetector:
         """Return boxes as left, top, right and bottom in the model's pixels, and scores per class."""
         strides = self._grid[:, 2:]
         middles = (rows[:, :2] + self._grid[:, :2]) * strides
-        with np.errstate(over='ignore'):
+        with np.errstate(over='ignore', invalid='ignore'):
             halves = np.exp(rows[:, 2:4]) * strides / 2.0
-        scores = rows[:, 4:5] * rows[:, 5:]
-        sound = np.isfinite(middles).all(axis=1) & np.isfinite(halves).all(axis=1)
-        sound &= np.isfinite(scores).all(axis=1)
-        middles, halves = middles[sound], halves[sound]
-        return np.concatenate([middles - halves, middles + halves], axis=1), scores[sound]
-
-    def _named(self, scores: NDArray[np.float32]) -> dict[str, float]:
-        best = np.argsort(-scores)[: 1 + OTHERS]
-        named = {self._labels[i]: min(float(scores[i]), 1.0) for i in best}
-        first = self._labels[best[0]]
-        return {label: score for label, score in named.items() if label == first or score >= LEAST_OTHER}
+            boxes = np.concatenate([middles - halves, middles + halves], axis=1)
+        return boxes, rows[:, 4:5] * rows[:, 5:]
 
 
 def _errors() -> tuple[type[Exception], ...]:
@@ -170,22 +151,3 @@ def _grid(height: int, width: int) -> NDArray[np.float32]:
         cells = np.stack([columns.ravel(), rows.ravel(), np.full(rows.size, stride)], axis=1)
         parts.append(cells)
     return np.concatenate(parts).astype(np.float32)
-
-
-def _kept(boxes: NDArray[np.float32], scores: NDArray[np.float32], least: float) -> list[int]:
-    """Return which boxes stay, best first: those of one class that overlap are one thing."""
-    import cv2
-
-    if not len(boxes):
-        return []
-    best, label = scores.max(axis=1), scores.argmax(axis=1)
-    sure = np.flatnonzero(best >= least)
-    if not len(sure):
-        return []
-    sides = np.concatenate([boxes[sure, :2], boxes[sure, 2:] - boxes[sure, :2]], axis=1)
-    batched: Any = cv2.dnn.NMSBoxesBatched(
-        sides.tolist(), best[sure].tolist(), label[sure].tolist(), float(least), OVERLAP
-    )
-    chosen = sure[np.asarray(batched, np.intp).reshape(-1)]
-    order: list[int] = chosen[np.argsort(-best[chosen], kind='stable')][:MOST].tolist()
-    return order
