@@ -16,6 +16,7 @@ from remembr_ros.nodes.base.parameters import POSE_SOURCES
 from remembr_ros.nodes.captioner.node import CaptionerNode
 from remembr_ros.nodes.events.node import EventsNode
 from remembr_ros.nodes.memory.node import MemoryNode
+from remembr_ros.nodes.objects.node import ObjectsNode
 from remembr_ros.nodes.speech import node as speech_node
 from remembr_ros.nodes.speech.node import SpeechNode
 from remembr_ros.nodes.web.node import WebNode
