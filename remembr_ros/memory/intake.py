@@ -11,6 +11,7 @@ from remembr_ros.embedding.remembered import MOST_BYTES, RememberedEmbedder
 from remembr_ros.memory.consolidation.merging import merge_stays
 from remembr_ros.memory.consolidation.rule import Consolidation
 from remembr_ros.memory.deeds.object_ids import names_objects, with_object_ids
+from remembr_ros.memory.deeds.states import with_states, with_stored_states
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.matching.sentences import passages
 from remembr_ros.memory.milvus import schema
@@ -18,7 +19,6 @@ from remembr_ros.memory.model.engine import Engine, Entry
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import OBJECT, Memory, Observation
 from remembr_ros.memory.objects.known import known_objects
-from remembr_ros.memory.objects.states import with_states, with_stored_states
 
 Dropping = Callable[[Engine, Collection[str]], AbstractContextManager[None]]
 

@@ -168,7 +168,7 @@ def test_colcon_knows_that_the_tests_are_for_pytest() -> None:
 
 def entry_points() -> dict[str, str]:
     found = re.findall(r"'(\w+) = (remembr_ros\.[\w.]+:\w+)'", (REPOSITORY / 'setup.py').read_text())
-    assert len(found) == 8
+    assert len(found) == 9
     return dict(found)
 
 

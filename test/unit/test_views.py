@@ -14,6 +14,7 @@ LATCHED = {
     '/map',
     '/global_costmap/costmap',
     '/remembr/memory_markers',
+    '/remembr/object_markers',
     '/remembr/answer_markers',
     '/remembr/proposed_goals',
 }
@@ -95,7 +96,7 @@ def test_foxglove_shows_topics_of_the_graph():
     shown |= {config['topicPath'].partition('.')[0] for config in panels().values() if 'topicPath' in config}
     shown.add(by_kind['DiagnosticSummary']['topicToRender'])
     assert shown <= TOPICS
-    assert len(shown) == 9
+    assert len(shown) == 10
 
 
 def test_foxglove_asks_where_questions_are_heard_and_calls_what_is_offered():

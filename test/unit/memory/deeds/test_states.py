@@ -3,9 +3,9 @@ from dataclasses import replace
 import pytest
 
 from remembr_ros.memory.deeds.deed import deed, facts_of
+from remembr_ros.memory.deeds.states import state_left, with_states
 from remembr_ros.memory.model.record import Observation
 from remembr_ros.memory.objects.known import known_objects
-from remembr_ros.memory.objects.states import state_left, with_states
 from test.object_room import CUP, ROOM, TABLE
 
 
