@@ -17,7 +17,7 @@ extras = {
     'scene-text': ['rapidocr>=3.4', 'onnxruntime>=1.17'],
     # the detector onnx
     'objects': ['onnxruntime>=1.17'],
-    # the transformers captioner; torch for the machine's GPU comes from pytorch.org
+    # the transformers captioner and detector; torch for the machine's GPU comes from pytorch.org
     'vlm': ['accelerate>=1.1', 'num2words>=0.5.13', 'pillow>=10', 'torch>=2.4', 'transformers>=4.56'],
     # sounddevice also needs PortAudio: apt install libportaudio2
     'speech': ['faster-whisper>=1.2', 'sounddevice>=0.4.6', 'soxr>=0.4'],

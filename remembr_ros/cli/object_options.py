@@ -17,8 +17,9 @@ from remembr_ros.objects.recorded import RecordedViews
 def add_detector(parser: argparse.ArgumentParser) -> None:
     """Add --detector, --labels, --detections and --depth-topic."""
     group = parser.add_argument_group('objects', 'What a detector finds is kept with an id and a place.')
-    group.add_argument('--detector', metavar='NAME', help='onnx:MODEL.onnx, of the YOLOX family')
-    group.add_argument('--labels', metavar='FILE', help="the detector's classes, one on each line")
+    kinds = 'onnx:MODEL.onnx (YOLOX) or transformers:MODEL (OWLv2, OWL-ViT, Grounding DINO: name or folder)'
+    group.add_argument('--detector', metavar='NAME', help=kinds)
+    group.add_argument('--labels', metavar='FILE', help='its classes or prompts, one on each line')
     group.add_argument('--detections', metavar='T', help='Detection2DArray or 3DArray: what others found')
     group.add_argument(
         '--depth-topic', metavar='T', help='depth images (16UC1, 32FC1); without, there are bearings only'

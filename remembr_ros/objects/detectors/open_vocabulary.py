@@ -52,14 +52,14 @@ class OpenVocabularyDetector:
     def detect(self, image: Bgr | None, stamp_ns: int, camera: str = '') -> list[Detection]:
         prompts = self._prompts
         if not prompts:
-            raise DetectorFailed('there are no prompts; give the labels, a file with one on each line')
+            raise DetectorFailed('there are no prompts; give labels, a file of one a line, or set prompts')
         if self._model is None:
             self._load()
         if image is None:
             return []
-        size = image.shape[:2]
         try:
-            found = list(suppressed(*self._all_boxes(image, prompts), prompts, self._min_score, size))
+            boxes, scores = self._all_boxes(image, prompts)
+            found = list(suppressed(boxes, scores, prompts, self._min_score, image.shape[:2]))
         except Exception as error:  # wide on purpose: processors and models raise anything
             raise DetectorFailed(f'{self._source} failed on {", ".join(prompts)}: {error}') from error
         return [Detection(stamp_ns, camera, box, named) for box, named in found]
@@ -99,14 +99,12 @@ class OpenVocabularyDetector:
         tokens = words(texts)['input_ids']
         if max(map(len, tokens)) > longest:
             raise ValueError(f'it reads {longest} tokens; give {"fewer or " * joined}shorter prompts')
+        rgb = np.ascontiguousarray(image[..., ::-1])
         inputs = self._processor(
-            images=np.ascontiguousarray(image[..., ::-1]),
-            text=texts,
-            input_data_format='channels_last',
-            return_tensors='pt',
-        ).to(self._model.device)
+            images=rgb, text=texts, input_data_format='channels_last', return_tensors='pt'
+        )
         with torch.inference_mode():
-            outputs = self._model(**inputs)
+            outputs = self._model(**inputs.to(self._model.device))
         post_process = self._processor.image_processor.post_process_object_detection
         boxes = post_process(outputs, threshold=-1.0, target_sizes=[image.shape[:2]])[0]['boxes']  # all
         scores = outputs.logits[0].sigmoid().cpu().numpy()

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.objects.detectors.detection import PixelBox
+from remembr_ros.objects.detectors.detection import MOST, PixelBox
 
 OVERLAP = 0.5  # boxes of one label that overlap more are one thing
-MOST = 300  # detections of an image
 OTHERS = 2  # further labels that a detection carries: a flipped one is often the second
 LEAST_OTHER = 0.1  # of their scores
 

@@ -2,7 +2,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.objects.detectors.suppression import MOST, OVERLAP, suppressed
+from remembr_ros.objects.detectors.detection import MOST
+from remembr_ros.objects.detectors.suppression import OVERLAP, suppressed
 
 LABELS = ('cup', 'bowl', 'chair', 'door')
 
@@ -45,10 +46,10 @@ def test_what_stays_is_sure_inside_and_apart_from_its_like(seed: int, count: int
 
 
 def test_what_is_not_finite_is_left_out_and_the_rest_clipped() -> None:
-    boxes = np.array([[-5, -5, 20, 20], [np.nan, 0, 9, 9], [0, 0, np.inf, 9], [30, 30, 50, 50]], np.float32)
-    scores = np.array([[0.9], [0.8], [0.7], [np.nan]], np.float32)
-    assert list(suppressed(boxes, scores, ('cup',), 0.1, (10, 15))) == [
-        ((0.0, 0.0, 15.0, 10.0), {'cup': float(np.float32(0.9))})
+    boxes = np.array([[-5, -5, 20, 20], [np.nan, 0, 9, 9], [30, 1, np.inf, 9], [30, 0, 50, 20]], np.float32)
+    scores = np.array([[0.7], [0.8], [0.9], [np.nan]], np.float32)
+    assert list(suppressed(boxes, scores, ('cup',), 0.1, (10, 60))) == [
+        ((0.0, 0.0, 20.0, 10.0), {'cup': float(np.float32(0.7))})
     ]
 
 
