@@ -162,8 +162,8 @@ def _fitted(detection: Detection, view: CameraView) -> Detection | None:
 
 def _corners(extent: Extent, view: CameraView) -> Points:
     """Return the eight corners of a box that was told in the map."""
-    corners = to_parent(CUBE * extent.size, extent.pose)
-    return corners if extent.in_map else to_parent(corners, view.pose)
+    pose = extent.pose if extent.in_map else compose(view.pose, extent.pose)
+    return to_parent(CUBE * extent.size, pose)
 
 
 def _told(extent: Extent, view: CameraView) -> _Box:

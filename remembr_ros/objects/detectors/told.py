@@ -80,10 +80,7 @@ class ToldDetections:
         self._told.clear()
 
     def _detection(self, one: Any, stamp_ns: int, in_map: bool | None) -> Detection | None:
-        """Return a detection; None: it makes no sense.
-
-        :param in_map: its box is in the map; None: it is in the image
-        """
+        """Return a detection; None: it makes no sense. Its box is in the map or not; None: in the image."""
         scores: dict[str, float] = {}
         for score, name in sorted(((float(of.score), of.class_id) for of in _hypotheses(one)), reverse=True):
             known = name.strip()

@@ -37,8 +37,10 @@ def test_at_another_resolution_the_middle_stays_the_middle() -> None:
 
 
 def test_an_image_of_another_shape_is_told_with_both_sizes() -> None:
-    with pytest.raises(InvalidRequest, match=r'120 x 160 .* 160 x 120'):
+    with pytest.raises(InvalidRequest, match=r'120 x 160 .* 160 x 120, turned by 90 degrees: '):
         CAMERA.at(120, 160, 'depth image')
+    with pytest.raises(InvalidRequest, match=r'160 x 160 .* 160 x 120: '):
+        CAMERA.at(160, 160, 'depth image')
 
 
 @given(st.floats(-3.0, 3.0), st.floats(0.3, 9.0), st.floats(0.0, 159.0), st.floats(0.0, 119.0))
