@@ -81,7 +81,7 @@ class RecordedViews:
         topics = {*self._survey.topics, *self._infos.values(), self._looked_at, self._image}
         topics |= {self._depth or self._image, self._labels or self._image}
         # What classes are called is latched: whenever it was recorded, it holds from the start.
-        for message in islice(recording.messages({self._labels or ''}), 1):
+        for message in islice(recording.messages({self._labels}), 1) if self._labels else ():
             if (received := recording.deserialize_or_skip(message)) is not None:
                 self.told.take_labels(received)
         for message in recording.messages(topics):

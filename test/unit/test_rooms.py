@@ -64,7 +64,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'memory': {'base', 'objects'},
         'agent': {'base', 'nav2', 'objects'},
         'web': {'base', 'agent'},
-        '': {'base', 'captioner', 'events', 'memory', 'agent', 'replay', 'speech', 'web'},
+        '': {'base', 'captioner', 'events', 'memory', 'agent', 'objects', 'replay', 'speech', 'web'},
     },
     'evaluation': {
         'datasets': set(),

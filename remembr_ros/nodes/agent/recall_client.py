@@ -22,8 +22,8 @@ from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
 from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import point_from_msg, point_to_msg, time_from_msg, time_to_msg
+from remembr_ros.nodes.base.futures import ServiceCalls
 from remembr_ros.nodes.base.memory_conversion import hit_from_msg
-from remembr_ros.nodes.base.service_calls import ServiceCalls
 from remembr_ros.nodes.objects.conversion import found_from_msg, object_query_to_msg
 
 MAX_LIMIT = 1000  # as many memories as one request may ask for

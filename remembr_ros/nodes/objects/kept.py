@@ -10,8 +10,8 @@ from remembr_ros.errors import EmbedderLoading, InvalidRequest, ObjectsChanged, 
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.nodes.base import qos
+from remembr_ros.nodes.base.futures import ServiceCalls
 from remembr_ros.nodes.base.memory_conversion import memory_from_msg, memory_to_msg
-from remembr_ros.nodes.base.service_calls import ServiceCalls
 
 READY_S, STORED_S = 1.0, 10.0  # [s] the memory node is there within, and has stored what it is given
 AT_ONCE = 50  # objects stored by one request
