@@ -1,7 +1,7 @@
 """What a recording's camera saw, with depth, intrinsics and place."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -81,9 +81,10 @@ class RecordedViews:
         topics = {*self._survey.topics, *self._infos.values(), self._looked_at, self._image}
         topics |= {self._depth or self._image, self._labels or self._image}
         # What classes are called is latched: whenever it was recorded, it holds from the start.
-        for message in islice(recording.messages({self._labels}), 1) if self._labels else ():
-            if (received := recording.deserialize_or_skip(message)) is not None:
-                self.told.take_labels(received)
+        with suppress(BagUnreadable):  # which is told when all that lies before the damage was delivered
+            for message in islice(recording.messages({self._labels or ''}), 1):
+                if (received := recording.deserialize_or_skip(message)) is not None:
+                    self.told.take_labels(received)
         for message in recording.messages(topics):
             if message.topic in self._survey.topics:
                 add_recorded(pairing.tree, recording, message)
