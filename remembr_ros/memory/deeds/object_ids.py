@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.deeds.deed import facts_of
@@ -11,6 +12,8 @@ from remembr_ros.memory.objects.known import KnownObject
 from remembr_ros.memory.objects.wording import is_called
 from remembr_ros.timestamps import NS
 
+BY = 'object_by'
+"""Key of a deed's details: who said which object it was done to, where that is sure; nobody else may then."""
 REACH_M = 1.5  # of several things of a name only those so near to the robot can be meant [m]
 IN_SIGHT_NS = 30 * NS  # before a deed and after it: what was seen then was there for it
 NEARER_M = 0.3  # of several that were, the nearest one is meant if it is nearer by this [m]
@@ -30,7 +33,7 @@ def with_object_ids(memory: Memory, known: Sequence[KnownObject]) -> Memory:
     :param known: the objects of all robots and maps
     """
     facts = facts_of(memory)
-    found: dict[str, str] = {}
+    found: dict[str, Any] = {}
     for part in ('object', 'receptacle') if facts is not None else ():
         told = getattr(facts, part)
         if (
@@ -39,6 +42,8 @@ def with_object_ids(memory: Memory, known: Sequence[KnownObject]) -> Memory:
             and (one := object_meant(told, memory, known)) is not None
         ):
             found |= {f'{part}_id': one.id, part: one.name if told == one.id else told}
+            if part == 'object' and told != found[part]:
+                found['details'] = {**memory.facts.get('details', {}), BY: 'id'}
     if facts is None or not found:
         return memory
     caption = sentence(facts.model_copy(update=found))

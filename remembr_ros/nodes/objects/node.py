@@ -3,24 +3,28 @@
 import time
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from sensor_msgs.msg import CameraInfo, CompressedImage, Image
 
 from remembr_msgs.msg import Memory as MemoryMsg
+from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.bags.poses import stamp_of
 from remembr_ros.bags.tf import add_transforms
 from remembr_ros.bags.transforms import TransformTree
-from remembr_ros.errors import InvalidRequest
-from remembr_ros.memory.model.record import AGENT
+from remembr_ros.errors import InvalidRequest, StalePose
+from remembr_ros.memory.model.record import AGENT, Memory
 from remembr_ros.memory.objects.known import KnownObject
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import frame_from_image, frame_name
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
 from remembr_ros.nodes.base.memory_conversion import memory_from_msg
+from remembr_ros.nodes.base.outbox import Outbox
 from remembr_ros.nodes.base.pose_source import PoseSubscription, check_pose_parameters, tf_message
+from remembr_ros.nodes.objects.deeds import ObjectDeeds
 from remembr_ros.nodes.objects.kept import KeptObjects
 from remembr_ros.nodes.objects.parameters import TOLD, ObjectsParameters
 from remembr_ros.nodes.objects.shown import ShownObjects, detection_array
@@ -30,6 +34,7 @@ from remembr_ros.objects.detectors.detection import Detector, get_detector
 from remembr_ros.objects.keeper import ObjectKeeper
 from remembr_ros.objects.pairing import Pairing
 from remembr_ros.objects.recorded import EVERY_NS
+from remembr_ros.timestamps import NS
 
 SILENT_S = 5.0  # [s] without an image, or what is detected in them
 
@@ -55,7 +60,7 @@ class ObjectsNode(ManagedNode):
             raise InvalidRequest('prompts are for a detector of transformers; others know what they find')
 
     def load(self) -> None:
-        self._shown = ShownObjects(self)
+        self._shown, self._outbox = ShownObjects(self), Outbox(self)
 
     def start(self) -> None:
         p = self.parameters
@@ -70,13 +75,17 @@ class ObjectsNode(ManagedNode):
         self._last_ns = 0
         self._left_out: Counter[str] = Counter()
         self._frames = 0
+        look = p.look_model or p.look_url
+        chat = OpenAIChat(p.look_model, p.look_url or None) if look else None
+        self._deeds = ObjectDeeds(self, chat, self._outbox)
+        self.while_active.callback(self._deeds.close)
         self._worker = ObjectWorker(
             self._pairing,
             self._detector,
             lambda: ObjectKeeper(kept, p.robot, p.map_id, p.map_frame),
             camera=p.camera,
             why_poor=self._why_poor,
-            on_seen=lambda view, boxes: None,
+            on_seen=self._deeds.visible.take,
             publish=self._show,
             publish_period_s=p.publish_period,
             on_end=partial(self._give_back_later, kept),
@@ -229,7 +238,17 @@ class ObjectsNode(ManagedNode):
     def _on_memory(self, msg: MemoryMsg) -> None:
         if msg.source == AGENT and self._worker is not None:
             memory = memory_from_msg(msg)
-            self._worker.hear(lambda keeper: keeper.hear(memory))
+            self._worker.hear(partial(self._hear, memory))
+
+    # In the worker's thread
+
+    def _hear(self, deed: Memory, keeper: ObjectKeeper) -> None:
+        keeper.hear(deed)
+        p, hand = self.parameters, None
+        if p.gripper_frame:
+            with suppress(StalePose):
+                hand = self._tree.lookup(p.map_frame, p.gripper_frame, deed.end_ns, NS)[0]
+        self._deeds.take(deed, keeper.known, hand)
 
 
 def main(args: list[str] | None = None) -> None:

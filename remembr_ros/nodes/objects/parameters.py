@@ -27,6 +27,11 @@ class ObjectsParameters(NodeParameters, PoseParameters):
     image_transport: str = parameter(
         'auto', 'which images are looked at', choices=('auto', 'raw', 'compressed')
     )
+    look_model: str = parameter(
+        '', "vision language model that tells which object a deed was done to; empty: its server's default"
+    )
+    look_url: str = parameter('', 'its server; with neither model nor server, name, sight and distance tell')
+    gripper_frame: str = parameter('', 'frame of the gripper, which is near what is picked; empty: none')
     shown: int = parameter(
         500, 'objects that are published, with markers, those seen last', '0 to 10000', live=True
     )
