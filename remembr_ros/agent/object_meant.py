@@ -37,7 +37,7 @@ def look_which(
     number, state = said.get('object'), said.get('state') or ''
     if isinstance(number, str) and number.strip().isdecimal():
         number = int(number)
-    if not isinstance(number, int) or not 0 <= number <= len(names) or not isinstance(state, str):
+    if type(number) is not int or not 0 <= number <= len(names) or not isinstance(state, str):
         raise ReplyInvalid(f'the model did not say which object it was: {reply[:200]!r}')
     state = ' '.join(state.split()).strip('.').lower()
     known = state and state not in ('unknown', 'none', 'n/a') and len(state) <= MAX_STATE

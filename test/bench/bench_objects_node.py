@@ -1,4 +1,4 @@
-"""The red kitchen of 7-Scenes played at real speed through captioner, objects, memory and agent, as processes."""
+"""The red kitchen of 7-Scenes played at 1x through captioner, objects, memory and agent, as processes."""
 
 import math
 import os
@@ -81,6 +81,10 @@ def _measured(folder: Path, start: Any, *, objects: bool) -> tuple[dict[str, flo
             wall, stamp = clock[0]
             late.append(time.monotonic() - wall - (time_from_msg(msg.end) - stamp) / 1e9)
 
+    def on_clock(msg: Clock) -> None:
+        if not clock:
+            clock.append((time.monotonic(), time_from_msg(msg.clock)))
+
     def on_status(msg: DiagnosticArray) -> None:
         for one in msg.status:
             if one.name.endswith('objects: status'):
@@ -89,12 +93,7 @@ def _measured(folder: Path, start: Any, *, objects: bool) -> tuple[dict[str, flo
     node.create_subscription(Memory, 'memories', on_memory, qos.CAPTIONS)
     node.create_subscription(DiagnosticArray, '/diagnostics', on_status, qos.DIAGNOSTICS)
     node.create_subscription(PoseStamped, 'goal_pose', goals.append, 10)
-    node.create_subscription(
-        Clock,
-        '/clock',
-        lambda m: clock or clock.append((time.monotonic(), time_from_msg(m.clock))),
-        qos.CLOCK,
-    )
+    node.create_subscription(Clock, '/clock', on_clock, qos.CLOCK)
     start('memory', uri=folder / 'm.db', use_sim_time=True, embedder='all-MiniLM-L6-v2')
     start('captioner', IMAGES, captioner='scene_text', **POSES)
     start('agent', **POSES, llm='offline', navigation='goal_pose')
@@ -180,10 +179,6 @@ def _processes() -> Iterator[Any]:
 
 
 def _yaml(value: Any) -> str:
-    return (
-        str(value).lower()
-        if isinstance(value, bool)
-        else f"'{value}'"
-        if isinstance(value, Path)
-        else str(value)
-    )
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"'{value}'" if isinstance(value, Path) else str(value)

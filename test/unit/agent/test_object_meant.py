@@ -46,7 +46,16 @@ def test_what_a_model_says_of_the_boxes(said, meant):
 
 
 @pytest.mark.parametrize(
-    'said', ['', 'the mug', '{"object": 3}', '{"object": -1}', '{"object": 1, "state": 4}', '[1]']
+    'said',
+    [
+        '',
+        'the mug',
+        '{"object": 3}',
+        '{"object": -1}',
+        '{"object": true}',
+        '{"object": 1, "state": 4}',
+        '[1]',
+    ],
 )
 def test_what_makes_no_sense_is_refused(said):
     with pytest.raises(ReplyInvalid):
