@@ -16,6 +16,7 @@ from remembr_ros.timestamps import NS
 
 AGAIN_NS = 60 * NS  # of what is known, the last part, of which something may not have been stored
 EVERY_NS = 10 * NS  # objects that changed are stored so often: each is rewritten as a whole
+NEW_NS = 2 * NS  # the same, where there are new ones
 
 
 class ObjectStore(Protocol):
@@ -128,7 +129,7 @@ class ObjectKeeper:
         self._camera = detections[0].camera if detections else self._camera
         self._whole_ns = self._whole_ns or max(self._now_ns - 1, 0)
         self._kept_ns = self._kept_ns or self._now_ns
-        if abs(self._now_ns - self._kept_ns) >= EVERY_NS:
+        if abs(self._now_ns - self._kept_ns) >= (NEW_NS if self._map.has_new else EVERY_NS):
             self._kept_ns = self._now_ns
             self.keep()
         return {name: one.detection.box for name, one in zip(found, placed, strict=True) if name}

@@ -66,6 +66,11 @@ class ObjectMap:
         """Return how many objects there are."""
         return sum(track.confirmed and not track.deleted for track in self._tracks)
 
+    @property
+    def has_new(self) -> bool:
+        """Whether there are objects that were never given to be stored."""
+        return any(track.confirmed and not track.stored for track in self._tracks)
+
     def has_read(self, stamp_ns: int, camera: str, later_ns: int = 0) -> bool:
         """Tell whether a camera saw known things then, and so much later still: that is read again."""
         read = self._read.get(camera, [(0, 0)])

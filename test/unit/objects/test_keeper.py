@@ -106,14 +106,18 @@ def test_objects_are_stored_as_one_memory_each_with_their_picture(store: MemoryS
     assert pictures(store) == {name for known in found.values() for name in known.memory.keyframes}
 
 
-def test_they_are_stored_every_ten_seconds_of_stamps_and_when_asked(store: MemoryStore) -> None:
+def test_new_ones_are_stored_after_two_seconds_then_all_every_ten_of_stamps_and_when_asked(
+    store: MemoryStore,
+) -> None:
     keeper = ObjectKeeper(store, 'robbie')
-    shown(keeper, (MUG, 'mug'), seconds=range(10))
+    shown(keeper, (MUG, 'mug'), seconds=range(2))
     assert store.count() == 0
-    shown(keeper, (MUG, 'mug'), seconds=[EVERY_NS // NS])
-    assert kept(store)['mug'].facts.observations == 11
-    shown(keeper, (MUG, 'mug'), seconds=range(11, 19))
-    assert kept(store)['mug'].facts.observations == 11
+    shown(keeper, (MUG, 'mug'), seconds=range(2, 10))
+    assert kept(store)['mug'].facts.observations == 3
+    shown(keeper, (MUG, 'mug'), seconds=range(10, 3 + EVERY_NS // NS))
+    assert kept(store)['mug'].facts.observations == 13
+    shown(keeper, (MUG, 'mug'), seconds=range(13, 19))
+    assert kept(store)['mug'].facts.observations == 13
     keeper.keep()
     assert kept(store)['mug'].facts.observations == 19
     keeper.keep()
@@ -254,14 +258,15 @@ def test_a_merger_whose_second_write_failed_is_finished_by_the_next(store: Memor
 def test_what_could_not_be_stored_is_stored_with_what_comes_next(store: MemoryStore) -> None:
     unreliable: Any = Unreliable(store)
     keeper = ObjectKeeper(unreliable, 'robbie')
-    shown(keeper, (MUG, 'mug'), seconds=range(10))
+    shown(keeper, (MUG, 'mug'), seconds=range(2))
     unreliable.failing = {'add'}
     with pytest.raises(StoreUnavailable):
-        shown(keeper, (MUG, 'mug'), seconds=[10])
+        shown(keeper, (MUG, 'mug'), seconds=[2])
+    shown(keeper, (MUG, 'mug'), seconds=range(3, 11))
     assert store.count() == 0
     shown(keeper, (BOWL, 'bowl'), seconds=range(11, 21))  # the mug is seen no more
     found = kept(store)
-    assert {name: known.facts.observations for name, known in found.items()} == {'mug': 11, 'bowl': 10}
+    assert {name: known.facts.observations for name, known in found.items()} == {'mug': 11, 'bowl': 4}
     assert pictures(store) == {name for known in found.values() for name in known.memory.keyframes}
     assert len(pictures(store)) == 2
 
