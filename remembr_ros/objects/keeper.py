@@ -2,7 +2,7 @@
 
 import gc
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -97,12 +97,20 @@ class ObjectKeeper:
         """Return all objects as they are now."""
         return known_objects(self._map.memories())
 
+    def known_before(self, ids: Iterable[str], stamp_ns: int) -> int:
+        """Return how many of some objects were seen before a time."""
+        return self._map.known_before(ids, stamp_ns)
+
+    def give_up(self, since_ns: int, until_ns: int) -> None:
+        """Forget what was seen in a time only: the pose was wrong."""
+        self._map.give_up(since_ns, until_ns)
+
     def hear(self, deed: Memory) -> None:
         """Take what a deed, which is stored, tells of the states of objects."""
         self._map.take_states(deed)
 
-    def agrees(self, view: CameraView, detections: list[Detection]) -> tuple[int, int]:
-        """Return how many objects should be in a view, and how many of them are; nothing is kept of it."""
+    def agrees(self, view: CameraView, detections: list[Detection]) -> tuple[int, list[int]]:
+        """Return how many things a view shows, and when those of them that are known were seen first [ns]."""
         return self._map.agrees(view, lift(detections, view, Counter()))
 
     def __len__(self) -> int:

@@ -166,11 +166,21 @@ class ObjectMap:
                 track.changed, track.stored, track.crop = False, True, None
         return found
 
-    def agrees(self, view: CameraView, placed: Sequence[Lifted]) -> tuple[int, int]:
-        """Return how many things a frame shows, and how many of these are known; changes nothing."""
+    def agrees(self, view: CameraView, placed: Sequence[Lifted]) -> tuple[int, list[int]]:
+        """Return how many things a frame shows, and when each that is known was seen first [ns]."""
         seen = [*distinct(placed).values()]
         pairs, _ = Assignment().match(seen, self._tracks, self._boxes, np.array(view.pose[0]))
-        return len(seen), sum(self._tracks[j].confirmed for _, j in pairs)
+        return len(seen), [self._tracks[j].span[0] for _, j in pairs if self._tracks[j].confirmed]
+
+    def known_before(self, ids: Iterable[str], stamp_ns: int) -> int:
+        """Return how many of some objects were seen before a time."""
+        return sum(self._by_id[name].span[0] < stamp_ns for name in ids)
+
+    def give_up(self, since_ns: int, until_ns: int) -> None:
+        """Forget what was seen in a time only: the pose was wrong."""
+        ghosts = [one for one in self._tracks if since_ns <= one.span[0] and one.span[1] <= until_ns]
+        self._gone += [one.id for one in ghosts if one.stored]
+        self._drop(ghosts)
 
     def take_states(self, deed: Memory) -> None:
         """Take the states in which a deed leaves objects, or no longer does."""

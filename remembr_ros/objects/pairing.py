@@ -64,6 +64,8 @@ class Pairing:
         :param decode: returns the metres; raises ValueError when they are garbage
         """
         self._depths.append((stamp_ns, frame_id, decode))
+        while self._depths[0][0] < stamp_ns - 2 * WAIT_NS:  # no image waits for it any more
+            self._depths.popleft()
 
     def take_image(self, frame: Frame) -> None:
         """Take an image; of too many that wait the oldest is left out."""

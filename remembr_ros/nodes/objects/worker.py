@@ -210,11 +210,15 @@ class ObjectWorker:
                 self._watch.settle()
             else:
                 self._watch.compare(view.stamp_ns, *keeper.agrees(view, detections))
+                if (wrong := self._watch.wrong) is not None:
+                    self._watch.wrong = None
+                    keeper.give_up(*wrong)
         if self._watch.unsettled or self._undo:
             self.dropped['images after a jump of the pose'] += 1
             return
         boxes: dict[str, PixelBox] = {}
         self._try_to(lambda: boxes.update(keeper.see(view, detections)))
+        self._watch.recognise(keeper.known_before(boxes, self._watch.since_ns))
         self._on_seen(view, boxes)
         self.images += 1
         self.detect_s += 0.1 * (detected - began - self.detect_s)
