@@ -64,7 +64,8 @@ class Pairing:
         :param decode: returns the metres; raises ValueError when they are garbage
         """
         self._depths.append((stamp_ns, frame_id, decode))
-        while self._depths[0][0] < stamp_ns - 2 * WAIT_NS:  # no image waits for it any more
+        oldest_ns = min(stamp_ns, self._waiting[0].stamp_ns if self._waiting else stamp_ns) - WAIT_NS
+        while self._depths[0][0] < oldest_ns:  # no image waits for it any more
             self._depths.popleft()
 
     def take_image(self, frame: Frame) -> None:
