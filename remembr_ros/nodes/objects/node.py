@@ -31,6 +31,7 @@ from remembr_ros.nodes.objects.shown import ShownObjects, detection_array
 from remembr_ros.nodes.objects.worker import END_S, HUNG_S, ObjectWorker
 from remembr_ros.objects.camera import depth_of
 from remembr_ros.objects.detectors.detection import Detector, get_detector
+from remembr_ros.objects.detectors.open_vocabulary import MOST_PROMPTS, OpenVocabularyDetector
 from remembr_ros.objects.keeper import ObjectKeeper
 from remembr_ros.objects.pairing import Pairing
 from remembr_ros.objects.recorded import EVERY_NS
@@ -58,6 +59,8 @@ class ObjectsNode(ManagedNode):
             )
         if parameters.prompts and not parameters.detector.startswith('transformers:'):
             raise InvalidRequest('prompts are for a detector of transformers; others know what they find')
+        if len(parameters.prompts) > MOST_PROMPTS:
+            raise InvalidRequest(f'at most {MOST_PROMPTS} prompts are looked for; leave some out')
 
     def load(self) -> None:
         self._shown, self._outbox = ShownObjects(self), Outbox(self)
@@ -67,6 +70,7 @@ class ObjectsNode(ManagedNode):
         self._tree = TransformTree()
         self._pairing = Pairing(self._tree, p.map_frame, with_depth=p.depth, told=p.detector in TOLD)
         self._detector = self._make_detector()
+        self._set_prompts()
         self._poses = None
         if p.pose_source not in ('tf', 'none'):  # TF places cameras; others tell how good that is
             self._poses = PoseSubscription(self, p, lambda pose: None)
@@ -101,8 +105,7 @@ class ObjectsNode(ManagedNode):
         self._worker.publish_period_s = self.parameters.publish_period
         if self._poses is not None:
             self._poses.max_position_std_m = self.parameters.max_position_std
-        if hasattr(self._detector, 'prompts') and self.parameters.prompts:
-            self._detector.prompts = tuple(self.parameters.prompts)
+        self._set_prompts()
 
     def stop(self) -> None:
         # Not waited for: what it stores needs this thread, which hears that it is stored.
@@ -151,9 +154,12 @@ class ObjectsNode(ManagedNode):
 
             return ToldDetections(p.base_frame)
         detector = get_detector(p.detector, p.labels or None)
-        if p.prompts:
-            detector.prompts = tuple(p.prompts)  # type: ignore[attr-defined]
+        self._labels = getattr(detector, 'prompts', ())
         return detector
+
+    def _set_prompts(self) -> None:
+        if isinstance(self._detector, OpenVocabularyDetector):
+            self._detector.prompts = self.parameters.prompts or self._labels
 
     def _give_back_later(self, kept: KeptObjects) -> None:
         if (executor := self.executor) is not None:

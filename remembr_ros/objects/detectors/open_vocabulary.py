@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from remembr_ros.embedding.hub import hub_reachable, is_cached
 from remembr_ros.errors import DetectorFailed
 from remembr_ros.images import Bgr
-from remembr_ros.objects.detectors.detection import MIN_SCORE, Detection
+from remembr_ros.objects.detectors.detection import Detection
 from remembr_ros.objects.detectors.suppression import Floats, suppressed
 
 MOST_PROMPTS = 80  # Grounding DINO reads 256 tokens, about three for each with its dot
+LEAST_SCORE = 0.2  # these models are less sure of what they find than those of fixed classes
 
 
 class OpenVocabularyDetector:
@@ -26,7 +27,7 @@ class OpenVocabularyDetector:
 
     name = 'transformers'
 
-    def __init__(self, model: str, prompts: Iterable[str] = (), *, min_score: float = MIN_SCORE) -> None:
+    def __init__(self, model: str, prompts: Iterable[str] = (), *, min_score: float = LEAST_SCORE) -> None:
         self._source, self._min_score = os.path.expanduser(model), min_score
         self._processor: Any = None
         self._model: Any = None

@@ -2,6 +2,7 @@ import math
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.parameter import Parameter
 from visualization_msgs.msg import Marker, MarkerArray
 
 from remembr_msgs.msg import ObjectArray
@@ -13,6 +14,7 @@ from remembr_ros.nodes.memory.node import MemoryNode
 from remembr_ros.nodes.objects import node as objects_module
 from remembr_ros.nodes.objects.node import ObjectsNode
 from remembr_ros.objects.camera import Pinhole
+from remembr_ros.objects.detectors.open_vocabulary import OpenVocabularyDetector
 from remembr_ros.timestamps import NS
 from test.node.objects.eyes import Eyes, mug_scene
 from test.object_bag import RedThings
@@ -207,6 +209,22 @@ def test_an_image_that_its_driver_turned_and_a_missing_pose_are_told(robot, memo
     status(robot, statuses, 'no pose at its time')
     eyes.show(turned, 3, camera=flipped)
     assert 'camera info' in status(robot, statuses, 'camera info').message
+
+
+def test_prompts_change_while_it_runs(robot, memory, monkeypatch):
+    made = OpenVocabularyDetector('nowhere', ['mug'])
+    monkeypatch.setattr(objects_module, 'get_detector', lambda name, labels: made)
+    node = start(robot, detector='transformers:nowhere')
+
+    def put(prompts):
+        return node.set_parameters([Parameter('prompts', Parameter.Type.STRING_ARRAY, prompts)])[0].successful
+
+    assert made.prompts == ('mug',)
+    assert put(['Red cup', 'bowl.'])
+    assert made.prompts == ('red cup', 'bowl')
+    assert not put(['a'] * 81)
+    assert put([])
+    assert made.prompts == ('mug',)
 
 
 def test_a_detector_that_fails_and_recovers(robot, memory, detector):
