@@ -56,6 +56,7 @@ class ObjectWorker:
         self._publish, self.publish_period_s, self._log = publish, publish_period_s, log
         self._told: queue.SimpleQueue[tuple[str, Callable[[], object]] | None] = queue.SimpleQueue()
         self._waiting: Counter[str] = Counter()
+        self._counting = threading.Lock()
         self._keeper: ObjectKeeper | None = None
         self._watch = PoseWatch()
         self._try_at = self._publish_at = 0.0
@@ -85,10 +86,11 @@ class ObjectWorker:
         :param what: 'image', 'depth' and 'detections' may be left out
         :param stamp_ns: of what is taken
         """
-        if self._waiting[what] >= MOST_WAITING.get(what, 1 << 30):
-            self.dropped[f'messages ({what}) that came while others were looked at'] += 1
-            return
-        self._waiting[what] += 1
+        with self._counting:
+            if self._waiting[what] >= MOST_WAITING.get(what, 1 << 30):
+                self.dropped[f'messages ({what}) that came while others were looked at'] += 1
+                return
+            self._waiting[what] += 1
         self._now_ns = stamp_ns or self._now_ns
         self._told.put((what, take))
 
@@ -113,7 +115,7 @@ class ObjectWorker:
                     self._read()
                 else:
                     for view in self._pairing.ready(self._now_ns):
-                        self._see(self._keeper, view)
+                        self._see_safely(self._keeper, view)
                         if self._closed:
                             break
                     self._show(self._keeper)
@@ -146,7 +148,8 @@ class ObjectWorker:
             if told is None:
                 return
             what, take = told
-            self._waiting[what] -= 1
+            with self._counting:
+                self._waiting[what] -= 1
             take()
 
     def _read(self) -> None:
@@ -182,6 +185,14 @@ class ObjectWorker:
             self._undo, self._is_new = False, True
         except StoreUnavailable as error:
             self.storing, self._undo = str(error), self._undo or not placed
+
+    def _see_safely(self, keeper: ObjectKeeper, view: CameraView) -> None:
+        try:
+            self._see(keeper, view)
+        except Exception as error:  # noqa: BLE001  the next image may be better
+            self.problem = f'{type(error).__name__}: {error}'
+            self.dropped['images that something failed at'] += 1
+            self._log.error(f'an image is left out: {self.problem}', throttle_duration_sec=10.0)
 
     def _see(self, keeper: ObjectKeeper, view: CameraView) -> None:
         if why := self._why_poor(view.stamp_ns):

@@ -1,4 +1,5 @@
 import math
+from unittest.mock import Mock
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
@@ -227,17 +228,15 @@ def test_prompts_change_while_it_runs(robot, memory, monkeypatch):
     assert made.prompts == ('mug',)
 
 
-def test_a_detector_that_fails_and_recovers(robot, memory, detector):
+def test_a_detector_that_fails_and_recovers(robot, memory, detector, monkeypatch):
     node = start(robot)
     heard, statuses = listen(robot), robot.listen(DiagnosticArray, '/diagnostics')
     eyes, works = Eyes(robot, node), detector.detect
 
-    def fails(*_):
-        raise DetectorFailed('no model')
-
-    detector.detect = fails
-    eyes.show(mug_scene(), 4)
-    status(robot, statuses, 'no model')
+    for error in (DetectorFailed('no model'), ZeroDivisionError('no luck')):
+        monkeypatch.setattr(detector, 'detect', Mock(side_effect=error))
+        eyes.show(mug_scene(), 4)
+        status(robot, statuses, str(error))
     detector.detect = works
     eyes.show(mug_scene(), 8)
     robot.wait(lambda: known(heard), 'an object')
