@@ -232,3 +232,26 @@ def test_presets_are_files():
 def test_a_plan_cannot_be_changed():
     with pytest.raises(dataclasses.FrozenInstanceError):
         plan_nodes({})[0].name = 'other'
+
+
+def test_the_objects_node_hears_one_camera_its_depth_and_what_others_detect():
+    plan = by_name(
+        objects='true', detector='onnx:/m.onnx', labels='coco.txt', depth='false', map_frame='floor'
+    )['/remembr/objects']
+    assert plan.parameters == {
+        'detector': 'onnx:/m.onnx',
+        'labels': 'coco.txt',
+        'depth': False,
+        'map_frame': 'floor',
+    }
+    moved = dict(plan.remappings)
+    assert (moved['image'], moved['camera_info']) == ('/camera/image_raw', '/camera/camera_info')
+    assert moved['depth_camera_info'] == '/camera/depth/camera_info'
+    assert moved['/tf'] == '/tf'
+
+
+def test_of_several_cameras_the_objects_node_hears_the_first_in_the_robots_namespace():
+    given = {'objects': 'true', 'cameras': 'front=front/image, rear=/rear/image', 'namespace': 'r1'}
+    moved = dict(by_name(**given, detections_topic='yolo/boxes')['/r1/remembr/objects'].remappings)
+    assert (moved['image'], moved['camera_info']) == ('/r1/front/image', '/r1/front/camera_info')
+    assert moved['detections'] == moved['detections_3d'] == '/r1/yolo/boxes'
