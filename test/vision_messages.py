@@ -11,7 +11,7 @@ from remembr_ros.bags.recording import Recording
 from remembr_ros.geometry import Transform, compose, inverse
 from remembr_ros.objects.detectors.detection import Detection, PixelBox
 from remembr_ros.objects.detectors.simulated import recorded_detector
-from remembr_ros.objects.lifting import lift
+from remembr_ros.objects.lifting import CameraView, lift
 from remembr_ros.objects.recorded import RecordedViews
 from remembr_ros.timestamps import NS
 from test.unit.bags.conftest import BagBuilder
@@ -145,21 +145,33 @@ class ToldHome:
             for message in recording.messages(recording.topics):
                 bag.raw(message.topic, message.msgtype, message.data, message.log_ns)
             for view, found in self.seen:
-                told = [self._told(vision, one, view, kind) for one in found]
-                of = [one for one in told if one is not None]
-                bag.add(FOUND, vision.array(view.stamp_ns, FRAME, of, kind), view.stamp_ns)
-            names = {int(number): name for name, number in self.numbers.items()}
-            bag.add(LABELS, vision.labels(names), self.seen[-1][0].stamp_ns)
+                bag.add(FOUND, self.told(vision, view, found, kind), view.stamp_ns)
+            bag.add(LABELS, self.labels(vision), self.seen[-1][0].stamp_ns)
         recording.close()
         return bag.path
+
+    def told(self, vision: VisionMessages, view: CameraView, found: Sequence[Detection], kind: str) -> Any:
+        """Return an array of a kind, '2D', '3D' or '3D' in the 'map', that tells what was found in a view."""
+        told = [self._told(vision, one, view, kind) for one in found]
+        of = [one for one in told if one is not None]
+        frame_id, kind = ('map', '3D') if kind == 'map' else (FRAME, kind)
+        return vision.array(view.stamp_ns, frame_id, of, kind)
+
+    def labels(self, vision: VisionMessages) -> Any:
+        """Return the LabelInfo of the numbers that classes have."""
+        return vision.labels({int(number): name for name, number in self.numbers.items()})
 
     def _told(self, vision: VisionMessages, one: Detection, view: Any, kind: str) -> Any:
         scores = {self.numbers[one.label]: one.score}
         if kind == '2D':
             return vision.flat(one.box, scores)
         for placed in lift([one], view, Counter()):
+            if kind == 'map' and placed.cut:
+                continue
             x, y, z = ((placed.low + placed.high) / 2.0).tolist()
-            place = compose(inverse(view.pose), ((x, y, z), UPRIGHT))
+            place: Transform = ((x, y, z), UPRIGHT)
+            if kind != 'map':
+                place = compose(inverse(view.pose), place)
             size = (placed.high - placed.low).tolist()
             return vision.solid(place, size, scores, (placed.std_m - 0.1 * placed.cut) ** 2)
         return None

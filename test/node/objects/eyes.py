@@ -1,6 +1,5 @@
 """A camera with depth, and TF, on real topics: what an objects node sees, frame by frame."""
 
-import contextlib
 from typing import Any
 
 from geometry_msgs.msg import TransformStamped
@@ -13,7 +12,7 @@ from remembr_ros.objects.camera import Pinhole
 from remembr_ros.timestamps import NS
 from test.object_scene import AHEAD, CAMERA, T0, Scene
 
-OPTICAL = 'camera_optical'
+OPTICAL = 'camera_optical_frame'
 
 
 def mug_scene(left: int = 70) -> Scene:
@@ -50,18 +49,22 @@ class Eyes:
             self.now_ns += every_ns
             if placed:
                 self.place(self.now_ns, pose)
-            self._info.publish(self._camera(camera))
-            if self._depth is not None and deep:
-                self._depth_info.publish(self._camera(CAMERA))
-                self._depth.publish(self._pixels(scene.metres.tobytes(), '32FC1', 4))
-            before = self._node._frames
-            self._image.publish(self._pixels(scene.bgr.tobytes(), 'bgr8', 3))
-            self._robot.wait(lambda: self._node._frames > before, 'an image')  # noqa: B023
-            self._robot.wait(lambda: not self._node._worker._waiting['image'], 'an image')
+            self.publish(camera, scene.bgr, CAMERA, scene.metres if deep else None)
 
-    def place(self, stamp_ns: int, pose: Transform) -> None:
-        """Publish where the camera is."""
-        told = TransformStamped(child_frame_id=OPTICAL)
+    def publish(self, camera: Pinhole, bgr: Any, depth_camera: Pinhole, metres: Any = None) -> None:
+        """Publish an image, and its depth if it is given, and wait until they are taken."""
+        self._info.publish(self._camera(camera))
+        if self._depth is not None and metres is not None:
+            self._depth_info.publish(self._camera(depth_camera))
+            self._depth.publish(self._pixels(metres, '32FC1'))
+        before = self._node._frames
+        self._image.publish(self._pixels(bgr, 'bgr8'))
+        self._robot.wait(lambda: self._node._frames > before, 'an image')
+        self._robot.wait(lambda: not self._node._worker._waiting['image'], 'an image')
+
+    def place(self, stamp_ns: int, pose: Transform, frame: str = OPTICAL) -> None:
+        """Publish where the camera is, or another frame."""
+        told = TransformStamped(child_frame_id=frame)
         told.header.frame_id, told.header.stamp = 'map', time_to_msg(stamp_ns)
         at, turn = told.transform.translation, told.transform.rotation
         at.x, at.y, at.z = pose[0]
@@ -76,8 +79,8 @@ class Eyes:
         k = [camera.fx, 0.0, camera.cx, 0.0, camera.fy, camera.cy, 0.0, 0.0, 1.0]
         return self._header(CameraInfo(width=camera.width, height=camera.height, k=k))
 
-    def _pixels(self, data: bytes, encoding: str, size: int) -> Image:
-        msg = Image(width=CAMERA.width, height=CAMERA.height, encoding=encoding, step=size * CAMERA.width)
-        with contextlib.suppress(AttributeError):
-            msg.data.frombytes(data)
+    def _pixels(self, pixels: Any, encoding: str) -> Image:
+        height, width = pixels.shape[:2]
+        msg = Image(width=width, height=height, encoding=encoding, step=pixels.nbytes // height)
+        msg.data.frombytes(pixels.tobytes())
         return self._header(msg)
