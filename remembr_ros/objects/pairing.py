@@ -63,6 +63,8 @@ class Pairing:
 
         :param decode: returns the metres; raises ValueError when they are garbage
         """
+        if self._depths and stamp_ns < self._depths[-1][0] - WAIT_NS:  # the clock started over
+            self._depths.clear()
         self._depths.append((stamp_ns, frame_id, decode))
         oldest_ns = min(stamp_ns, self._waiting[0].stamp_ns if self._waiting else stamp_ns) - WAIT_NS
         while self._depths[0][0] < oldest_ns:  # no image waits for it any more
@@ -71,6 +73,8 @@ class Pairing:
     def take_image(self, frame: Frame) -> None:
         """Take an image; of too many that wait the oldest is left out."""
         if self._told:
+            if self._pictures and frame.stamp_ns < self._pictures[-1].stamp_ns - WAIT_NS:
+                self._pictures.clear()
             self._pictures.append(frame)
         else:
             self._wait(frame)

@@ -66,6 +66,21 @@ def test_an_image_that_is_on_its_way_is_waited_for() -> None:
     assert shades(list(pairing.ready(T0 + 3 * NS))) == [None]
 
 
+def test_after_a_clock_that_started_over_nothing_of_before_is_of_the_same_time() -> None:
+    pairing = pairing_of('image', 'depth', with_depth=True)
+    for shade in (1, 2):
+        for second in range(5):
+            stamp_ns = T0 + second * NS
+            metres = np.full((120, 160), float(shade), np.float32)
+            pairing.take_depth(stamp_ns, 'deep', lambda metres=metres: metres)  # type: ignore[misc]
+            pairing.take_image(frame(stamp_ns, shade=shade))
+    pairing.take_told(T0 + 3 * NS, 'cam')
+    [view] = pairing.ready(T0 + 4 * NS)
+    assert shades([view]) == [2]
+    assert view.depth is not None
+    assert view.depth.metres[0, 0] == 2.0
+
+
 def test_so_many_images_are_remembered() -> None:
     pairing = pairing_of('image')
     for number in range(KEPT + 1):
