@@ -142,6 +142,11 @@ class ObjectKeeper:
             self.keep()
         return {name: one.detection.box for name, one in zip(found, placed, strict=True) if name}
 
+    @property
+    def behind(self) -> bool:
+        """Whether something could not be stored, and waits for the next time."""
+        return bool(self._waiting or self._gone)
+
     def keep(self) -> None:
         """Store what has changed since the last time."""
         self._map.review(self._now_ns)

@@ -168,7 +168,8 @@ class ObjectWorker:
         """Call something that needs the memory node; what cannot be stored now is stored later."""
         try:
             store()
-            self.storing = ''
+            if self._keeper is None or not self._keeper.behind:  # most images store nothing
+                self.storing = ''
         except ObjectsChanged as error:
             self._log.info(str(error))
             self._reread(placed=True)

@@ -263,8 +263,11 @@ def test_what_could_not_be_stored_is_stored_with_what_comes_next(store: MemorySt
     with pytest.raises(StoreUnavailable):
         shown(keeper, (MUG, 'mug'), seconds=[2])
     shown(keeper, (MUG, 'mug'), seconds=range(3, 11))
-    assert store.count() == 0
-    shown(keeper, (BOWL, 'bowl'), seconds=range(11, 21))  # the mug is seen no more
+    assert (store.count(), keeper.behind) == (0, True)
+    shown(keeper, (BOWL, 'bowl'), seconds=[11])
+    assert keeper.behind
+    shown(keeper, (BOWL, 'bowl'), seconds=range(12, 21))  # the mug is seen no more
+    assert not keeper.behind
     found = kept(store)
     assert {name: known.facts.observations for name, known in found.items()} == {'mug': 11, 'bowl': 4}
     assert pictures(store) == {name for known in found.values() for name in known.memory.keyframes}
