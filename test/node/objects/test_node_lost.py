@@ -13,13 +13,14 @@ from remembr_ros.nodes.objects import node as objects_module
 from remembr_ros.nodes.objects.node import ObjectsNode
 from remembr_ros.objects.detectors.detection import Detection
 from remembr_ros.objects.pose_watch import AGREED
+from remembr_ros.objects.recorded import EVERY_NS
 from remembr_ros.timestamps import NS
 from test.node.objects.eyes import Eyes
 from test.node.objects.test_node import find, place, status
-from test.object_scene import AHEAD, T0, Scene
+from test.object_scene import AHEAD, CAMERA, T0, Scene
 
 COLOURS = {'mug': (30, 30, 200), 'bowl': (200, 60, 30), 'vase': (30, 160, 30)}
-LEFT = {'mug': 30, 'bowl': 110, 'vase': 70}
+LEFT = {'mug': 10, 'bowl': 70, 'vase': 40}
 """Where in the image each begins [px]."""
 OFF = ((5.0, 0.0, 1.0), AHEAD[1])
 """Where the robot believes its camera to be when it is lost."""
@@ -139,9 +140,9 @@ def test_where_known_things_are_seen_again_after_a_jump_it_goes_on(robot, memory
     eyes.show(HOME, KEPT)
     before = robot.wait(lambda: stored(robot), 'stored')
     looked_at = node._worker.images
-    aside = ((0.0, 0.3, 1.0), AHEAD[1])
-    eyes.show(things('mug', 'bowl', right=26), 1, aside, every_ns=NS // 20)
-    eyes.show(things('mug', 'bowl', right=26), KEPT, aside)
+    aside, shift = ((0.0, 0.7, 1.0), AHEAD[1]), round(0.7 / 1.5 * CAMERA.fx)
+    eyes.show(things('mug', 'bowl', right=shift), 1, aside, every_ns=EVERY_NS)
+    eyes.show(things('mug', 'bowl', right=shift), KEPT, aside)
     robot.wait(lambda: node._worker.images >= looked_at + KEPT - AGREED, 'looked at again')
     assert 0 < node._worker.left_out['images after a jump of the pose'] <= AGREED
     assert_as_before(end(robot, node), before)
