@@ -12,7 +12,6 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import OBJECT, Memory, Observation
 from remembr_ros.memory.objects.corrections import ObjectCorrection
-from remembr_ros.memory.objects.known import known_objects
 from remembr_ros.memory.objects.query import FoundObject, ObjectQuery
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base.bounds import MAX_IDS, check_names
@@ -108,7 +107,8 @@ class ObjectServices:
         ]
 
     def _page(self, request: KeepObjects.Request) -> list[MemoryMsg]:
-        """Return some of the objects of a robot on a map, those that a person deleted, too."""
+        """Return some of what is stored of the objects of a robot on a map: who follows them finds out which
+        are deleted, and which a kill left after they were merged."""
         scope = Scope(robots=(request.robot,), map_id=request.map_id, source=OBJECT)
-        known = sorted(known_objects(self._store.matching(scope=scope), deleted=True), key=lambda one: one.id)
-        return [memory_to_msg(one.memory) for one in known if one.id > request.after_id][:PAGE]
+        rest = [one for one in self._store.matching(scope=scope) if one.id > request.after_id]
+        return [memory_to_msg(one) for one in sorted(rest, key=lambda one: one.id)[:PAGE]]
