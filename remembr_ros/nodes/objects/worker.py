@@ -125,6 +125,8 @@ class ObjectWorker:
                 self._log.error(self.problem, throttle_duration_sec=10.0)
         if self._keeper is not None:
             self._try_to(self._keeper.keep)
+            if self._keeper.behind and not self.storing:  # others changed objects meanwhile
+                self._try_to(self._keeper.keep)
         if self.storing:
             self._log.error(f'what was seen last is not stored: {self.storing}')
         self._detector.close()
@@ -172,7 +174,7 @@ class ObjectWorker:
                 self.storing = ''
         except ObjectsChanged as error:
             self._log.info(str(error))
-            self._reread(placed=True)
+            self._reread(placed=not self._undo)
         except RemembrError as error:
             self.storing = str(error)
             self._log.warning(f'objects are not stored: {error}', throttle_duration_sec=10.0)

@@ -7,6 +7,7 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseWithCovarianceStamped
 
+from remembr_msgs.srv import CorrectObject
 from remembr_ros.nodes.base.conversions import time_to_msg
 from remembr_ros.nodes.memory.node import MemoryNode
 from remembr_ros.nodes.objects import node as objects_module
@@ -178,6 +179,18 @@ def test_ghosts_are_not_stored_at_the_end_where_the_memory_node_was_away_when_th
     robot.wait(lambda: node._worker.storing, 'told that nothing can be read')
     memory.trigger_activate()
     assert_as_before(end(robot, node), before)
+
+
+def test_what_is_new_is_stored_at_the_end_though_a_person_changed_something_just_before(robot, memory):
+    node, eyes = start(robot)
+    eyes.show(HOME, KEPT)
+    before = robot.wait(lambda: stored(robot), 'stored')
+    eyes.show(things('mug', 'bowl', 'vase'), RATE)
+    robot.wait(lambda: node._worker.objects == len(before) + 1, 'the vase')
+    [mug] = [identity for identity, name in before if name == 'mug']
+    said = CorrectObject.Request(action='rename', id=mug, name='chalice')
+    assert not robot.call(CorrectObject, 'correct_object', said).error_msg
+    assert sorted(name for _, name in end(robot, node)) == ['bowl', 'chalice', 'vase']
 
 
 def test_a_clock_that_starts_over(robot, memory):
