@@ -18,7 +18,6 @@ from remembr_ros.agent.times.time_window import parse_span
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Point
 from remembr_ros.memory.model.recall import Hit, Scope, Survey
-from remembr_ros.memory.model.record import OBJECT
 from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.memory.recall import Recall
 
@@ -70,13 +69,12 @@ class CallContext:
         except InvalidRequest:
             return None
 
-    @cached_property
-    def has_objects(self) -> bool:
-        """Whether the memory has objects, of which there are tools.
+    def has(self, source: str) -> bool:
+        """Tell whether the memory has any of a source, such as objects, of which there are tools.
 
         :raises StoreUnavailable: there is no memory
         """
-        return self.recall.count(Scope(map_id=self.question.map_id or None, source=OBJECT)) > 0
+        return self.recall.count(Scope(map_id=self.question.map_id or None, source=source)) > 0
 
     def scope(self, given: Narrowed) -> Scope:
         """Return what a call is narrowed down to.

@@ -135,12 +135,12 @@ def _tell(found: FoundDeeds, call: WhatHappened, context: CallContext, looked_at
     context.searched.append((bool(call.when), looked_at))
     context.sure = max(context.sure, SURE if found.found else 0.0)
     several = len({one.memory.robot for one in found.found}) > 1
-    lines = [_line(one, context, with_robot=several) for one in found.found]
+    lines = [deed_line(one, context, with_robot=several) for one in found.found]
     if call.kind == STAY and not call.never:
         lines = _stays(found.found, lines)
     head = _summed_up(found.every if call.nth is None and call.limit is None else found.found, context)
     head += '' if whole else '; only the latest of that time'
-    told = [ToldLine(head), *(_line(one, context, with_robot=several) for one in found.anchors[:3])][:4]
+    told = [ToldLine(head), *(deed_line(one, context, with_robot=several) for one in found.anchors[:3])][:4]
     if found.anchors:
         told.append(ToldLine('and beside these:'))
     return '\n'.join(shown(line, context.evidence) for line in [*told, *paged(lines, call.page)])
@@ -188,7 +188,8 @@ def _summed_up(some: Sequence[Occurrence], context: CallContext) -> str:
     )
 
 
-def _line(one: Occurrence, context: CallContext, *, with_robot: bool) -> ToldLine:
+def deed_line(one: Occurrence, context: CallContext, *, with_robot: bool) -> ToldLine:
+    """Return when something took place, what, and how it ended, if that is known."""
     who = f'robot {quoted(one.memory.robot[:60])} ' if with_robot else ''
     start, end = clock(one.start_ns, context.question), clock(one.end_ns, context.question)
     lasts = start != end and (not _is_move(one) or one.facts.kind == MOVES[-1])
@@ -197,9 +198,9 @@ def _line(one: Occurrence, context: CallContext, *, with_robot: bool) -> ToldLin
     ends = memories[:1] if len(memories) < 2 else (memories[0], memories[-1])
     said = one.facts.text if _is_move(one) else quoted(one.memory.caption[:300])
     said = neutral(said_name(one.where)) if one.facts.kind == STAY else said
-    failed = f', {one.outcome}' if one.failed else ''
+    outcome = '' if one.outcome == 'unknown' else f', {one.outcome}'
     metres = f', {one.metres:.1f} m' if one.metres and not _is_move(one) else ''
-    return ToldLine(f'{when} {said}{failed}{metres}', [Hit(memory, SURE) for memory in ends], one.seconds)
+    return ToldLine(f'{when} {said}{outcome}{metres}', [Hit(memory, SURE) for memory in ends], one.seconds)
 
 
 def _is_move(one: Occurrence) -> bool:

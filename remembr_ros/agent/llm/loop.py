@@ -37,6 +37,7 @@ from remembr_ros.agent.model.memory_prompt import situation
 from remembr_ros.agent.model.quoting import quoted
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.errors import InvalidRequest, RemembrError, ReplyInvalid, Ungrounded, Unsupported
+from remembr_ros.memory.model.record import AGENT, OBJECT
 from remembr_ros.memory.recall import Recall
 
 TOKEN_BUDGET = 32_000  # Prompt tokens per question; three rounds of fifteen long captions take some 25,000
@@ -88,7 +89,8 @@ class LoopPlanner:
             [Message('system', system), Message('user', asked)],
             tools_for(
                 look_again=self.second_look is not None,
-                objects=context.has_objects,
+                objects=context.has(OBJECT),
+                deeds=context.has(AGENT),
             ),
             run,
             call_timeout_s=self.call_timeout_s,

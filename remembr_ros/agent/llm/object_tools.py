@@ -1,4 +1,4 @@
-"""Tools about objects: which there are, what became of one, what is around a place; as the memory has any."""
+"""Tools about objects: which there are, what became of one, what is around a place; and about just now."""
 
 from collections.abc import Callable
 from typing import Annotated, Literal
@@ -7,9 +7,12 @@ from pydantic import BeforeValidator, Field
 
 from remembr_ros.agent.llm.arguments import UNTOLD, Arguments, Labels, Narrowed, Place, as_one_of
 from remembr_ros.agent.llm.call_context import CallContext, Job
+from remembr_ros.agent.llm.deed_tool import deed_line
+from remembr_ros.agent.llm.overview_tools import shown
 from remembr_ros.agent.model.memory_prompt import describe
 from remembr_ros.agent.model.quoting import neutral
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.memory.deeds.occurrences import in_view, just_done
 from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.model.record import OBJECT
 from remembr_ros.memory.objects.known import KnownObject, known_objects
@@ -54,6 +57,10 @@ class Around(Arguments):
     radius: float = Field(AROUND_M, gt=0.0, le=1e6, json_schema_extra=UNTOLD)
 
 
+class JustNow(Arguments):
+    """What you see now, and what you have just done."""
+
+
 def find_objects(call: FindObjects, context: CallContext) -> Job:
     """Find objects."""
     anchor = context.evidence.known(call.of) if call.of else None
@@ -92,6 +99,28 @@ def object_history(call: ObjectHistory, context: CallContext) -> Job:
     return lambda: lambda: '\n'.join(map(history, known))
 
 
+def just_now(_: JustNow, context: CallContext) -> Job:
+    """Tell what is in view, and what was just done."""
+    question, scope = context.question, Scope(map_id=context.question.map_id or None)
+    context.recalls += 1
+
+    def job() -> Callable[[], str]:
+        view, found = in_view(context.recall, question.now_ns, question.here, scope)
+        lately, done = just_done(context.recall, question.now_ns, scope)
+
+        def tell() -> str:
+            context.searched.append((False, found.total + len(done)))
+            context.sure = max(context.sure, SURE if found.objects or done else 0.0)
+            several = len({one.memory.robot for one in done}) > 1
+            deeds = [shown(deed_line(one, context, with_robot=several), context.evidence) for one in done]
+            heads = [f'{context.evidence.tell(head)}:' for head in (view, lately)]
+            return '\n'.join([heads[0], *(_line(one, context) for one in found.objects), heads[1], *deeds])
+
+        return tell
+
+    return job
+
+
 def _find(query: ObjectQuery, context: CallContext) -> Job:
     context.recalls += 1
 
@@ -117,5 +146,5 @@ def _line(found: FoundObject, context: CallContext) -> str:
     memory, question = found.known.memory, context.question
     ((label, *_),) = context.evidence.add([Hit(memory, SURE)])
     words = [neutral(of.words) for of in found.relations[:2]]
-    note = presence_note(memory, question.now_ns, question.zone)
-    return describe(label, Hit(memory, SURE), question, words=[*words, *filter(None, (note,))])
+    more = neutral(found.known.state[0]), presence_note(memory, question.now_ns, question.zone)
+    return describe(label, Hit(memory, SURE), question, words=[*words, *filter(None, more)])

@@ -19,9 +19,11 @@ from remembr_ros.agent.llm.memory_tools import LookAgain, Measure, Read, look_ag
 from remembr_ros.agent.llm.object_tools import (
     Around,
     FindObjects,
+    JustNow,
     ObjectHistory,
     around,
     find_objects,
+    just_now,
     object_history,
 )
 from remembr_ros.agent.llm.overview_tools import ListAll, TellDay, list_all, tell_day
@@ -89,6 +91,7 @@ _JOBS: dict[str, tuple[type[Arguments], Callable[[Any, CallContext], Job]]] = {
     'find_objects': (FindObjects, find_objects),
     'object_history': (ObjectHistory, object_history),
     'around': (Around, around),
+    'just_now': (JustNow, just_now),
 }
 """By name, what each tool is told, and what makes a job of that; raises InvalidRequest or Ungrounded."""
 
@@ -146,9 +149,9 @@ ALL_TOOLS = tuple(_tool(name, schema) for name, schema in _SCHEMAS.items())
 OF_OBJECTS = frozenset(('find_objects', 'object_history', 'around'))
 
 
-def tools_for(*, look_again: bool = False, objects: bool = False) -> tuple[Tool, ...]:
-    """Return the tools that are of use: what looks, and whether there are objects, decides."""
-    of_use = ((look_again, {LOOK_AGAIN}), (objects, OF_OBJECTS))
+def tools_for(*, look_again: bool = False, objects: bool = False, deeds: bool = False) -> tuple[Tool, ...]:
+    """Return the tools that are of use: what looks, and whether there are objects and deeds, decides."""
+    of_use = ((look_again, {LOOK_AGAIN}), (objects, OF_OBJECTS), (objects or deeds, {'just_now'}))
     without = {name for used, names in of_use for name in names if not used}
     return tuple(tool for tool in ALL_TOOLS if tool.name not in without)
 

@@ -14,6 +14,7 @@ from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.planner import Planner, Run
 from remembr_ros.errors import RemembrError, StoreUnavailable
 from remembr_ros.evaluation.tasks.trial import answer_at
+from remembr_ros.memory.model.record import OBJECT
 from remembr_ros.memory.recall import Recall
 from remembr_ros.navigation.plan import Rules, plan_goals
 from remembr_ros.navigation.terrain import Terrain
@@ -198,7 +199,7 @@ class HomeRobot:
 
     @cached_property
     def _memory_options(self) -> list[Option]:
-        tools = [tool for tool in tools_for(objects=self._context.has_objects) if tool.name != ANSWER]
+        tools = [tool for tool in tools_for(objects=self._context.has(OBJECT)) if tool.name != ANSWER]
         return [
             Option('ask', 'ask your memory a question', takes='the question'),
             Option('go_to_memory', 'drive to where a memory was made, or its object is', takes='its label'),

@@ -1,10 +1,10 @@
-"""What took place, read from a memory: deeds, each time of them; sights of a thing; visits to places."""
+"""What took place, read from a memory: deeds, sights of a thing, visits to places; what is in view now."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from remembr_ros.geometry import distance
+from remembr_ros.geometry import Pose, distance
 from remembr_ros.memory.deeds.deed import TALK, DeedFacts, each_time, facts_of
 from remembr_ros.memory.deeds.handlings import handlings
 from remembr_ros.memory.deeds.query import (
@@ -25,14 +25,19 @@ from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.model.record import AGENT, CAPTIONER, PERSON, Memory
 from remembr_ros.memory.motion.journey import around, journey, said_of
 from remembr_ros.memory.motion.motion import legs, stops, turns
-from remembr_ros.memory.objects.query import ObjectQuery
+from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
 from remembr_ros.memory.places.places import Places, known_places
 from remembr_ros.memory.places.visits import visits
 from remembr_ros.memory.recall import Recall, every
+from remembr_ros.timestamps import NS, format_duration
 
 EDGE_NS = 60_000_000_000  # how a robot moved is read this far around a time: neighbours tell of each other
 _SAID = ('ask', 'answer')  # kinds of which the talk with the memory itself is, too
 DRIFT_M = 0.5  # who is found so near to where a deed ended has not moved
+IN_VIEW_NS = 15 * NS  # so long before now what is in view was seen: it is stored at most every 10 s
+MOST_IN_VIEW, LAST_IN_VIEW = 12, 3  # objects that are told, and of those that were in view last
+LATELY_NS = 600 * NS  # so long before now what was just done was over
+MOST_DONE = 5  # deeds that are told of these
 _APART_NS = 600_000_000_000  # of deeds in one place, between which nobody knows where the robot was
 
 
@@ -259,6 +264,30 @@ def _by_deeds(done: Sequence[Occurrence]) -> list[Occurrence]:
                 facts = DeedFacts(kind=STAY, place=one.facts.place)
                 found.append(last := Occurrence(one.start_ns, one.end_ns, facts, (one.memory, one.memory)))
     return sorted(found, key=lambda one: (one.start_ns, one.end_ns))
+
+
+def in_view(recall: Recall, now_ns: int, here: Pose | None, scope: Scope) -> tuple[str, FoundObjects]:
+    """Return the objects in view, the nearest first, or else those seen last, with words for which; raises
+    as find_deeds does. Of the scope the time does not count."""
+    until = replace(scope, after_ns=None, before_ns=now_ns)
+    lately, place = replace(until, after_ns=max(now_ns - IN_VIEW_NS, 0)), here.position if here else None
+    found = recall.find_objects(ObjectQuery(missing=False, place=place, scope=lately, limit=MOST_IN_VIEW))
+    if found.objects:
+        return f'In view, {len(found.objects)} of {found.total}', found
+    found = recall.find_objects(ObjectQuery(scope=until, limit=LAST_IN_VIEW))
+    times = [one.known.seen_within(None, now_ns)[-1][1] for one in found.objects]
+    since = f'for {format_duration((now_ns - max(times)) / NS)}; seen last' if times else 'so far'
+    return f'No object in view {since}', found
+
+
+def just_done(recall: Recall, now_ns: int, scope: Scope) -> tuple[str, list[Occurrence]]:
+    """Return the deeds of the last minutes in the order of time, or else the last one, with words for which;
+    raises as find_deeds does. Of the scope the time does not count."""
+    happened, until = Happened(recall), replace(scope, after_ns=None, before_ns=now_ns)
+    lately = happened.deeds(replace(until, after_ns=max(now_ns - LATELY_NS, 0)))[-MOST_DONE:]
+    done = lately or happened.deeds(until)[-1:]
+    before = f'in the last {format_duration(LATELY_NS / NS)}; before that' if done else 'so far'
+    return 'Just done' if lately else f'No deed {before}', done
 
 
 def last_of_each(done: Iterable[Occurrence], *kinds: str) -> list[Occurrence]:

@@ -14,7 +14,7 @@ from remembr_ros.agent.offline.motion_request import parse_motion
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.geometry import distance
 from remembr_ros.memory.deeds.names import DeedNames
-from remembr_ros.memory.deeds.occurrences import Happened, hits_of
+from remembr_ros.memory.deeds.occurrences import Happened, hits_of, just_done
 from remembr_ros.memory.deeds.query import (
     SIGHT,
     STAY,
@@ -101,6 +101,9 @@ def answer_deeds(request: Request, question: Question, recall: Recall, scope: Sc
         query = DeedQuery(kind=SIGHT, object=happened.words_seen(thing, scope), scope=scope)
     else:
         told = answer_state(asked.says, names, happened, scope, partial(_listed, question))
+        if _JUST.match(asked.says) and scope == anytime:
+            head, some = just_done(recall, question.now_ns, scope)
+            told = Claim(Kind.TEXT, f'{head}: {_listed(question, some)}.', hits_of(some))
         if told is not None:
             return replace(told, confidence=SURE)
         query = understood(asked, names, request, question, scope)
@@ -391,6 +394,10 @@ _GOAL = re.compile(
     re.IGNORECASE,
 )
 """A wish to be taken somewhere, where the robot may have done something."""
+_JUST = re.compile(
+    r'^\W*what\s+(?:(?:have|did|were)\s+you\s+just|are\s+you)\s+(?:doing|done?)(?:\s+(?:right\s+)?now)?\W*$',
+    re.IGNORECASE,
+)
 _EARLIER = re.compile(r'[.,;:!?\u2013-]\s.*\b(?:it|them|him|her)\b', re.IGNORECASE)
 _OF_A_DAY = (DeedAsked.DEEDS, DeedAsked.BRIEFLY)
 _OF_NONE = (_count, _why, _days_without, _of_several)  # which have an answer where nothing is found

@@ -12,11 +12,12 @@ from remembr_ros.agent.model.memory_prompt import ago
 from remembr_ros.agent.offline.objects.request import Asked, ObjectRequest, parse_object_request
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.deeds.object_ids import REACH_M
-from remembr_ros.memory.deeds.occurrences import Happened, hits_of, last_of_each
+from remembr_ros.memory.deeds.occurrences import IN_VIEW_NS, Happened, hits_of, in_view, last_of_each
 from remembr_ros.memory.deeds.query import Occurrence
 from remembr_ros.memory.deeds.verbs import is_same_kind
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Hit, Scope
+from remembr_ros.memory.model.record import CAPTIONER
 from remembr_ros.memory.objects.changes import changes_of, visits_among
 from remembr_ros.memory.objects.known import KnownObject, seen_in
 from remembr_ros.memory.objects.query import FoundObject, FoundObjects, ObjectQuery, is_meant
@@ -299,6 +300,16 @@ def _moved(about: _About, found: Sequence[FoundObject]) -> Claim:
     return Claim(Kind.BINARY, text, _hits([one]), binary=True, confidence=_sure([one]))
 
 
+def _in_view(about: _About, _: Sequence[FoundObject]) -> Claim | None:
+    """Say what is in view, or was last; None: a time is asked about, or captions alone tell of now."""
+    now_ns, scope = about.question.now_ns, about.scope
+    head, found = in_view(about.recall, now_ns, about.question.here, scope)
+    now = replace(scope, after_ns=max(now_ns - IN_VIEW_NS, 0), source=CAPTIONER)
+    if about.in_time or about.request.window.at_ns or (head.startswith('No') and about.recall.count(now)):
+        return None
+    return Claim(Kind.TEXT, f'{head}: {_listed(found.objects)}.', _hits(found.objects), confidence=ONE)
+
+
 def _changes(about: _About) -> Claim | None:
     """Say what appeared, moved, came back and was missed since a time, or the visit before the latest."""
     asked, zone = about.objects, about.question.zone
@@ -331,6 +342,7 @@ _ANSWERS: dict[Asked, Callable[[_About, Sequence[FoundObject]], Claim | None]] =
     Asked.WHEN: _when,
     Asked.HOW_MANY: _how_many,
     Asked.COLOUR: _colour,
+    Asked.IN_VIEW: _in_view,
     Asked.STILL: _still,
     Asked.MOVED: _moved,
     Asked.HISTORY: _history,

@@ -20,6 +20,7 @@ class Asked(Enum):
     COLOUR = 'colour'
     RELATED = 'related'
     IS = 'is'
+    IN_VIEW = 'in view'
     STILL = 'still'
     MOVED = 'moved'
     CHANGES = 'changes'
@@ -97,6 +98,10 @@ _BEFORE = _compiled(rf"""
     | ^what\s+(?:is|was)\s+the\s+(?:previous|former|old|last|original)\s+{_PLACE}\s+of\s+(?P<thing_2>.+)$
     | ^where\s+(?:was|were)\s+(?P<thing_3>.+?)\s+moved\s+from$
     """)
+_IN_VIEW = _compiled(rf"""
+    ^what(?:\s+{_THINGS})?\s+(?:(?:(?:do|can)\s+)?(?:you|we)\s+(?:(?:can|currently|now)\s+)?see
+    | are\s+you\s+(?:seeing|looking\s+at) | is\s+in\s+(?:view|sight|front\s+of\s+(?:you|us|the\s+robot)))$
+    """)
 _HISTORY = _compiled(r"""
     ^(?:so\s+)?what\s+(?:(?:has\s+)?happened\s+to|became\s+of|is\s+the\s+history\s+of)\s+(?P<thing>.+)$
     """)
@@ -154,6 +159,8 @@ _OF_ONE = (
 def parse_object_request(request: Request) -> ObjectRequest | None:
     """Return what a question asks of objects; None: it is about something else."""
     text = _LATER.sub('', _SHORT.sub(r'\1 is', request.plain.strip(' ?!.,')))
+    if _IN_VIEW.match(text):
+        return ObjectRequest(Asked.IN_VIEW)
     changes = _changes(text)
     if changes is not None or request.here:
         return changes
