@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 from remembr_ros.agent.llm.arguments import UNTOLD, Arguments, Labels, Narrowed, Place, as_one_of
 from remembr_ros.agent.llm.call_context import CallContext, Job
 from remembr_ros.agent.llm.deed_tool import deed_line
-from remembr_ros.agent.llm.overview_tools import shown
+from remembr_ros.agent.llm.overview_tools import ToldLine, shown
 from remembr_ros.agent.model.memory_prompt import describe
 from remembr_ros.agent.model.quoting import neutral
 from remembr_ros.errors import InvalidRequest
@@ -112,9 +112,9 @@ def just_now(_: JustNow, context: CallContext) -> Job:
             context.searched.append((False, found.total + len(done)))
             context.sure = max(context.sure, SURE if found.objects or done else 0.0)
             several = len({one.memory.robot for one in done}) > 1
-            deeds = [shown(deed_line(one, context, with_robot=several), context.evidence) for one in done]
-            heads = [f'{context.evidence.tell(head)}:' for head in (view, lately)]
-            return '\n'.join([heads[0], *(_line(one, context) for one in found.objects), heads[1], *deeds])
+            lines = [f'{context.evidence.tell(view)}:', *(_line(one, context) for one in found.objects)]
+            told = [ToldLine(f'{lately}:'), *(deed_line(one, context, with_robot=several) for one in done)]
+            return '\n'.join([*lines, *(shown(line, context.evidence) for line in told)])
 
         return tell
 

@@ -293,8 +293,9 @@ def just_done(recall: Recall, now_ns: int, scope: Scope) -> tuple[str, list[Occu
 def last_of_each(done: Iterable[Occurrence], *kinds: str) -> list[Occurrence]:
     """Return what was last done to each thing, of what did not fail and is of some kinds."""
     of_kind = (one for one in done if any(is_same_kind(one.facts.kind, kind) for kind in kinds))
+    carried = 'pick' in kinds  # from place to place; else things of one name in two places are two
     last = {
-        one.facts.object_id or (one.facts.object.casefold(), one.facts.place.casefold()): one
+        one.facts.object_id or (one.facts.object.casefold(), carried or one.facts.place.casefold()): one
         for one in of_kind
         if not one.failed
     }

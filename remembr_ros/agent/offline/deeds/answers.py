@@ -101,7 +101,7 @@ def answer_deeds(request: Request, question: Question, recall: Recall, scope: Sc
         query = DeedQuery(kind=SIGHT, object=happened.words_seen(thing, scope), scope=scope)
     else:
         told = answer_state(asked.says, names, happened, scope, partial(_listed, question))
-        if _JUST.match(asked.says) and scope == anytime:
+        if _JUST.match(asked.says) and (scope, request.window.at_ns) == (anytime, None):
             head, some = just_done(recall, question.now_ns, scope)
             told = Claim(Kind.TEXT, f'{head}: {_listed(question, some)}.', hits_of(some))
         if told is not None:
@@ -395,7 +395,7 @@ _GOAL = re.compile(
 )
 """A wish to be taken somewhere, where the robot may have done something."""
 _JUST = re.compile(
-    r'^\W*what\s+(?:(?:have|did|were)\s+you\s+just|are\s+you)\s+(?:doing|done?)(?:\s+(?:right\s+)?now)?\W*$',
+    r'^\W*what\s+(?:(?:have|did|were)\s+you\s+just|are\s+you)\s+do(?:ing|ne)?(?:\s+(?:right\s+)?now)?\W*$',
     re.IGNORECASE,
 )
 _EARLIER = re.compile(r'[.,;:!?\u2013-]\s.*\b(?:it|them|him|her)\b', re.IGNORECASE)

@@ -12,14 +12,14 @@ from remembr_ros.memory.deeds.verbs import is_same_kind
 from remembr_ros.memory.model.recall import Scope
 
 _STATE = r'\s+(?:still\s+)?(?P<state>open|closed|shut|in\s+your\s+hands?)'
-_HOLDING = re.compile(r'\bare\s+you\s+(?:holding|carrying)\b(.*?)(?=\W*$)', re.IGNORECASE)
+_HOLDING = re.compile(r'\bare\s+you\s+(?:holding|carrying)\b(.*?)(?=(?: right)?(?: now)?\W*$)', re.IGNORECASE)
 _WHETHER = re.compile(
     r'^\W*(?:(?:is|are|was|were)\s+(?!there\b)|(?:did|have|had)\s+(?:you|we|i)\s+(?:leave|left)\s+)'
     rf'(?P<thing>.+?){_STATE}(?:\s+(?:now|right now|again))?\W*$',
     re.IGNORECASE,
 )
 _WHAT = re.compile(
-    rf'^\W*(?:what|which)\b.*?\b(?:leave|left|is|are|was|were|stands?){_STATE}\W*$', re.IGNORECASE
+    rf'^\W*(?:what|which)\b.*?\b(?:leave|left|is|are|was|were|stands?){_STATE}(?:\s+now)?\W*$', re.IGNORECASE
 )
 
 

@@ -301,11 +301,11 @@ def _moved(about: _About, found: Sequence[FoundObject]) -> Claim:
 
 
 def _in_view(about: _About, _: Sequence[FoundObject]) -> Claim | None:
-    """Say what is in view, or was last; None: a time is asked about, or captions alone tell of now."""
+    """Say what is in view, or was last; None: captions alone tell of now."""
     now_ns, scope = about.question.now_ns, about.scope
     head, found = in_view(about.recall, now_ns, about.question.here, scope)
     now = replace(scope, after_ns=max(now_ns - IN_VIEW_NS, 0), source=CAPTIONER)
-    if about.in_time or about.request.window.at_ns or (head.startswith('No') and about.recall.count(now)):
+    if head.startswith('No') and about.recall.count(now):
         return None
     return Claim(Kind.TEXT, f'{head}: {_listed(found.objects)}.', _hits(found.objects), confidence=ONE)
 

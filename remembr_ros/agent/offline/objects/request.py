@@ -7,6 +7,7 @@ from enum import Enum
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.offline.question_terms import target_of
 from remembr_ros.agent.offline.request import Request
+from remembr_ros.agent.times.time_window import Window
 from remembr_ros.memory.matching.terms import words
 
 
@@ -159,7 +160,7 @@ _OF_ONE = (
 def parse_object_request(request: Request) -> ObjectRequest | None:
     """Return what a question asks of objects; None: it is about something else."""
     text = _LATER.sub('', _SHORT.sub(r'\1 is', request.plain.strip(' ?!.,')))
-    if _IN_VIEW.match(text):
+    if _IN_VIEW.match(text) and request.window == Window(None, None, None, request.window.rest):
         return ObjectRequest(Asked.IN_VIEW)
     changes = _changes(text)
     if changes is not None or request.here:

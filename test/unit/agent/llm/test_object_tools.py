@@ -10,9 +10,12 @@ from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.llm.tools import ALL_TOOLS, OF_OBJECTS, parse_arguments
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.planner import Run
+from remembr_ros.geometry import Pose
+from remembr_ros.memory.deeds.deed import TALK, deed
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.known import KnownObject
-from test.object_room import CUP, GONE, HOUR_NS, MOVED, ROOM
+from remembr_ros.timestamps import NS
+from test.object_room import CUP, GONE, HOUR_NS, MOVED, ROOM, VISITS, thing
 from test.object_scene import T0
 from test.scripted.chat import ScriptedChat
 from test.unit.agent.listed_recall import ListedRecall
@@ -108,7 +111,7 @@ def test_the_tools_are_offered_only_where_there_are_objects() -> None:
         )
         return chat.offered[0]
 
-    assert offered(*ROOM) - offered() == OF_OBJECTS
+    assert offered(*ROOM) - offered() == {*OF_OBJECTS, 'just_now'}
     assert not offered() & OF_OBJECTS
 
 
@@ -134,3 +137,80 @@ def test_a_history_of_what_is_no_object_is_refused() -> None:
         known=(),
     )
     assert 'no objects' in told(chat, 2)
+
+
+SEEN = VISITS[1][1]  # when the room was seen last
+DONE = [
+    deed(SEEN - 60 * NS, SEEN - 50 * NS, kind='pick', object='cup', outcome='succeeded').memory('r'),
+    deed(SEEN - 40 * NS, SEEN - 30 * NS, kind='open', object='fridge', outcome='failed').memory('r'),
+    deed(SEEN - 20 * NS, SEEN - 20 * NS, kind='place', object='cup').memory('r'),
+]
+ASKED = deed(SEEN, SEEN, kind='ask', text='Asked where the cup is.').memory('r', TALK)
+
+
+def just_now(now_ns: int, *memories: Memory, here: Pose | None = None) -> tuple[Answer, list[str]]:
+    """Return an answer with the first label, and what the tool told."""
+    said = {'kind': 'text', 'text': 'This.', 'ids': ['m1']}
+    chat = ScriptedChat([calls(('just_now', {})), *2 * [calls(('answer', said))]])
+    recall = ListedRecall([Memory('m', 'r', T0, T0, 'A mug.'), *memories])
+    question = Question('What do you see, and what have you done?', now_ns, here)
+    answer = LoopPlanner(chat).answer(question, recall, Run(deadline=float('inf')))
+    assert 'just_now' in chat.offered[0]
+    return answer, told(chat).splitlines()
+
+
+def test_what_is_in_view_comes_nearest_first_and_what_was_just_done_newest_last() -> None:
+    objects = [one.memory for one in (*ROOM, GONE, MOVED)]
+    answer, lines = just_now(SEEN + 10 * NS, *objects, *DONE, ASKED, here=Pose(2.0, 0.1))
+    assert lines[0] == 'In view, 8 of 8:'
+    assert ['fridge' in lines[1], 'milk' in lines[2], 'on the table' in '|'.join(lines)] == [True, True, True]
+    assert not any('vase' in line for line in lines)
+    assert lines[9] == 'Just done:'
+    assert [line.partition('"')[2] for line in lines[10:]] == [
+        'Picked the cup", succeeded',
+        'Failed to open the fridge", failed',
+        'Put the cup"',
+    ]
+    assert answer.evidence[0].memory.id == 'fridge'
+    assert answer.confidence > 0.5
+
+
+def test_nothing_in_view_and_nothing_done_lately_is_said_with_what_was_last() -> None:
+    answer, lines = just_now(SEEN + 15 * 60 * NS, *(one.memory for one in ROOM), *DONE, ASKED)
+    assert lines[0] == 'No object in view for 15 minutes; seen last:'
+    assert lines[4] == 'No deed in the last 10 minutes; before that:'
+    assert len(lines) == 6
+    assert 'Put the cup' in lines[5]
+    assert answer.evidence[0].memory.source == 'object'
+
+
+def test_either_may_be_unknown() -> None:
+    assert just_now(SEEN, CUP.memory)[1][-1] == 'No deed so far:'
+    answer, lines = just_now(SEEN, *DONE)
+    assert lines[:2] == ['No object in view so far:', 'Just done:']
+    assert answer.evidence[0].memory.id == DONE[0].id
+
+
+def test_of_a_thousand_objects_in_view_and_many_deeds_few_are_told() -> None:
+    many = [thing('cup', (i % 40, i // 40, 0.0), (0.1, 0.1, 0.1), id=f'cup{i}').memory for i in range(1000)]
+    done = [deed(SEEN - i * NS, SEEN - i * NS, kind='pick', object=f'cup {i}').memory('r') for i in range(50)]
+    _, lines = just_now(SEEN, *many, *done, here=Pose(0.0, 0.0))
+    assert lines[0] == 'In view, 12 of 1000:'
+    assert (len(lines), len('\n'.join(lines)) < 2_500) == (12 + 5 + 2, True)
+    assert lines[-1].endswith('"Picked the cup 0"')
+
+
+def test_of_several_robots_it_is_said_which_did_what() -> None:
+    other = deed(SEEN, SEEN, kind='dock').memory('other')
+    assert 'robot "other"' in just_now(SEEN, *DONE, other)[1][-1]
+
+
+def test_a_state_that_a_deed_left_is_told_with_the_object() -> None:
+    held = thing('cup', (0.2, 0.1, 0.76), (0.1, 0.1, 0.1), states=((SEEN, 'in hand', 'd'),))
+    _, chat = ask(
+        'Is the cup in your hand?',
+        calls(('find_objects', {'called': 'cup'})),
+        calls(('answer', {'kind': 'binary', 'text': 'Yes', 'binary': True, 'ids': ['m1']})),
+        known=(held,),
+    )
+    assert ', in hand, ' in told(chat)

@@ -1,10 +1,11 @@
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.deeds.deed import TALK, deed
-from remembr_ros.memory.deeds.occurrences import find_deeds
+from remembr_ros.memory.deeds.occurrences import IN_VIEW_NS, LATELY_NS, find_deeds, in_view, just_done
 from remembr_ros.memory.deeds.query import DeedQuery
-from remembr_ros.memory.model.recall import Scope
+from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
+from test.object_room import CUP, VISITS
 from test.unit.agent.listed_recall import ListedRecall
 from test.unit.agent.offline.places.test_answers import DRIVE, ROOMS, T
 
@@ -63,3 +64,25 @@ def test_sights_of_a_thing_and_how_it_moved() -> None:
     assert standing
     assert all(one.facts.kind == 'standing' for one in standing)
     assert {one.facts.kind for one in find(list(DRIVE), DeedQuery('moving'))} >= {'standing'}
+
+
+def test_what_was_seen_so_long_ago_is_in_view_and_no_longer() -> None:
+    recall, last_ns = ListedRecall([CUP.memory]), VISITS[1][1]
+    assert in_view(recall, last_ns + IN_VIEW_NS, None, ANYTHING)[0] == 'In view, 1 of 1'
+    head, found = in_view(recall, last_ns + IN_VIEW_NS + 10 * NS, None, ANYTHING)
+    assert (head, found.total) == ('No object in view for 25 seconds; seen last', 1)
+    between_ns = (VISITS[0][1] + VISITS[1][0]) // 2  # what comes is not known yet
+    assert in_view(recall, between_ns, None, ANYTHING)[0].startswith('No object in view for 59 minutes')
+    assert in_view(recall, 0, Pose(0.0, 0.0), Scope(map_id='other'))[0] == 'No object in view so far'
+
+
+def test_what_was_over_so_long_ago_was_just_done_and_no_longer() -> None:
+    recall, over_ns = ListedRecall([told(0), told(10)]), T + 15 * NS
+    head, done = just_done(recall, over_ns + LATELY_NS, ANYTHING)
+    assert (head, [one.start_ns for one in done]) == ('Just done', [T + 10 * NS])
+    head, done = just_done(recall, over_ns + LATELY_NS + 1, Scope(after_ns=0, before_ns=0))
+    assert (head, [one.start_ns for one in done]) == (
+        'No deed in the last 10 minutes; before that',
+        [T + 10 * NS],
+    )
+    assert just_done(recall, 0, ANYTHING) == ('No deed so far', [])

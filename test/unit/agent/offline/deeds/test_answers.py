@@ -97,3 +97,45 @@ def test_a_wish_to_be_taken_somewhere_is_one_whatever_was_done_there():
     for text in wishes:
         answer = ask(text, (*SEEN, *DONE, drove))
         assert answer.kind is Kind.POSITION, text
+
+
+def at(minute: int, text: str, memories=(*SIGHTS, *DONE)) -> Answer:
+    question = Question(text, T + minute * MINUTE)
+    return OfflinePlanner().answer(question, ListedRecall(list(memories)), Run(time.monotonic() + 30.0))
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        'What have you just done?',
+        'What did you just do?',
+        'What are you doing?',
+        'What are you doing right now?',
+    ],
+)
+def test_what_was_just_done(text):
+    asked = deed(T + 9 * MINUTE, T + 9 * MINUTE, kind='ask', text='Asked something.').memory(
+        'r', 'conversation'
+    )
+    answer = at(10, text, (*SIGHTS, *DONE, asked))
+    assert [hit.memory.id for hit in answer.evidence] == [one.id for one in DONE]
+    assert answer.text.startswith('Just done: 2023-11-14 22:14 Put the cup on the sink; ')
+    assert 'Failed to put the cup on the table: it is full' in answer.text
+    more = [put(9, None, object=f'spoon {i}') for i in range(9)]
+    assert {hit.memory.id for hit in at(10, text, [*DONE, *more]).evidence} <= {one.id for one in more}
+
+
+def test_nothing_was_just_done():
+    answer = at(60, 'What did you just do?')
+    assert answer.text == (
+        'No deed in the last 10 minutes; before that: 2023-11-14 22:21 Put the red keys (hall).'
+    )
+    assert [hit.memory.id for hit in answer.evidence] == [DONE[-1].id]
+
+
+@pytest.mark.parametrize(
+    'text', ['What did you do?', 'What have you done today?', 'What were you doing at 22:15?']
+)
+def test_what_was_done_is_more_than_what_was_just_done(text):
+    assert 'ust done' not in at(10, text, DONE).text
+    assert 'No deed' not in at(60, text, DONE).text

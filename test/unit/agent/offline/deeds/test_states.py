@@ -42,9 +42,9 @@ DONE = [
 ]
 
 
-def ask(text: str) -> Answer:
-    question = Question(text, T + 60 * MINUTE)
-    return OfflinePlanner().answer(question, ListedRecall(DONE), Run(time.monotonic() + 30.0))
+def ask(text: str, *others: Memory) -> Answer:
+    question, recall = Question(text, T + 60 * MINUTE), ListedRecall([*DONE, *others])
+    return OfflinePlanner().answer(question, recall, Run(time.monotonic() + 30.0))
 
 
 @pytest.mark.parametrize(
@@ -79,3 +79,28 @@ def test_moves_are_counted_by_where_things_were_put() -> None:
 def test_it_is_the_thing_that_is_asked_for() -> None:
     answer = ask('Where was the red cup before you put it on the shelf?')
     assert answer.evidence[0].memory.id == DONE[6].id  # and not what was before the blue cup was put there
+
+
+PICKED = did(20, 'pick', 'blue cup', 'shelf', 'kitchen')
+
+
+@pytest.mark.parametrize(
+    'text', ['What are you holding?', 'What is in your hand?', 'What is in your hands now?']
+)
+def test_what_is_in_hand(text: str) -> None:
+    assert [hit.memory.id for hit in ask(text, PICKED).evidence] == [PICKED.id]
+    assert ask(text).text == 'Nothing that I remember, of 2 that I handled.'
+
+
+@pytest.mark.parametrize(
+    ('text', 'yes'),
+    [
+        ('Is the blue cup in your hand?', True),
+        ('Is the red cup in your hand?', False),
+        ('Are you holding the blue cup?', True),
+        ('Are you carrying the red cup?', False),
+    ],
+)
+def test_whether_it_is_in_hand(text: str, yes: bool) -> None:
+    answer = ask(text, PICKED)
+    assert (answer.kind, answer.binary) == (Kind.BINARY, yes)

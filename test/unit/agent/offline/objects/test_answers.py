@@ -198,3 +198,41 @@ def test_a_colour_of_another_thing_is_none(text: str, yes: bool) -> None:
     seen = Memory('a', 'r', T0, T0 + NS, 'I see a red cup, a green book and a table.', Pose(1.0, 1.0))
     answer = OfflinePlanner().answer(Question(text, NOW), ListedRecall([seen]), Run(time.monotonic() + 30.0))
     assert answer.binary is yes
+
+
+def see(text: str, later_s: int, *others: Memory, known: tuple[KnownObject, ...] = (*ROOM, GONE)) -> Answer:
+    """Return the answer at a time after the room was seen last."""
+    question = Question(text, VISITS[1][1] + later_s * NS, Pose(2.0, 0.1))
+    recall = ListedRecall([*(one.memory for one in known), *others])
+    return OfflinePlanner().answer(question, recall, Run(time.monotonic() + 30.0))
+
+
+@pytest.mark.parametrize('text', ['What do you see right now?', 'What can you see?', 'What is in view?'])
+def test_what_is_in_view_is_told_nearest_first(text: str) -> None:
+    answer = see(text, 15)
+    assert (answer.kind, cited(answer)) == (Kind.TEXT, {one.id for one in ROOM})
+    assert answer.text.startswith('In view, 7 of 7: a white fridge, a white milk, a green bottle')
+
+
+def test_nothing_in_view_is_told_with_what_was_seen_last() -> None:
+    answer = see('What do you see now?', 16)
+    assert answer.text.startswith('No object in view for 16 seconds; seen last: a')
+    assert len(answer.evidence) == 3
+
+
+def test_where_captions_alone_tell_of_now_they_do() -> None:
+    wall = Memory('wall', 'robbie', T0 + 3 * HOUR_NS, T0 + 3 * HOUR_NS, 'A white wall.', Pose(2.0, 0.0))
+    answer = see('What do you see now?', 3540, wall)
+    assert cited(answer) == {'wall'}
+
+
+def test_another_time_is_not_now() -> None:
+    assert 'In view' not in see('What did you see yesterday?', 0).text
+    assert 'In view' not in see('What can you see on 2023-11-14 at 22:13?', 0).text
+    assert 'n view' not in see('What do you see?', 0, known=()).text
+
+
+def test_of_a_thousand_things_in_view_twelve_are_told() -> None:
+    many = [thing('cup', (i % 40, i // 40, 0.0), (0.1, 0.1, 0.1), id=f'cup{i}') for i in range(1000)]
+    answer = see('What do you see?', 0, known=tuple(many))
+    assert answer.text == 'In view, 12 of 1000: 12 cups.'

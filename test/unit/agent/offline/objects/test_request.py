@@ -127,3 +127,39 @@ def test_any_text_can_be_read(text: str) -> None:
 )
 def test_long_questions_of_its_own_words_take_no_time(said: list[str]) -> None:
     parsed(' '.join(said))
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        'What do you see?',
+        'What do you see right now?',
+        'What do you currently see?',
+        'What can you see at the moment?',
+        'Can you tell me what you see now?',
+        'What objects can you see?',
+        'What are you looking at?',
+        'What is in front of you now?',
+        "What's in view?",
+    ],
+)
+def test_what_is_in_view(text: str) -> None:
+    assert parsed(text) == ObjectRequest(Asked.IN_VIEW)
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        'What did you see yesterday?',
+        'What did you see?',
+        'What was in front of you?',
+        'What have you seen?',
+        'What can you see here?',
+        'What do you see on the table?',
+        'What do you see in front of the fridge?',
+        'Which signs do you see?',
+    ],
+)
+def test_what_was_or_is_somewhere_is_not_what_is_in_view(text: str) -> None:
+    request = parsed(text)
+    assert request is None or request.asked is not Asked.IN_VIEW
