@@ -103,7 +103,7 @@ def answer_deeds(request: Request, question: Question, recall: Recall, scope: Sc
         told = answer_state(asked.says, names, happened, scope, partial(_listed, question))
         if _JUST.match(asked.says) and (scope, request.window.at_ns) == (anytime, None):
             head, some = just_done(recall, question.now_ns, scope)
-            told = Claim(Kind.TEXT, f'{head}: {_listed(question, some)}.', hits_of(some))
+            told = Claim(Kind.TEXT, f'{head}: {_listed(question, some)}.', hits_of(some)) if some else None
         if told is not None:
             return replace(told, confidence=SURE)
         query = understood(asked, names, request, question, scope)

@@ -305,7 +305,8 @@ def _in_view(about: _About, _: Sequence[FoundObject]) -> Claim | None:
     now_ns, scope = about.question.now_ns, about.scope
     head, found = in_view(about.recall, now_ns, about.question.here, scope)
     now = replace(scope, after_ns=max(now_ns - IN_VIEW_NS, 0), source=CAPTIONER)
-    if head.startswith('No') and about.recall.count(now):
+    seen = any(one.known.seen_within(now.after_ns, None) for one in found.objects)
+    if not seen and (not found.objects or about.recall.count(now)):
         return None
     return Claim(Kind.TEXT, f'{head}: {_listed(found.objects)}.', _hits(found.objects), confidence=ONE)
 
