@@ -5,14 +5,16 @@ import pytest
 
 from remembr_msgs.srv import FindDeeds, FindObjects, RememberEvent
 from remembr_ros.images import decode_compressed
+from remembr_ros.nodes.base.conversions import time_to_msg
 from remembr_ros.nodes.events.node import EventsNode
 from remembr_ros.nodes.memory.node import MemoryNode
 from remembr_ros.nodes.objects import node as objects_module
 from remembr_ros.nodes.objects.node import ObjectsNode
 from remembr_ros.objects.detectors.detection import Detection
-from test.node.objects.eyes import Eyes
+from remembr_ros.timestamps import NS
+from test.node.objects.eyes import OPTICAL, Eyes
 from test.object_bag import RedThings
-from test.object_scene import Scene
+from test.object_scene import T0, Scene
 from test.scripted.server import ScriptedReply, ScriptedServer
 
 
@@ -49,9 +51,10 @@ def find(robot):
     return robot.call(FindObjects, 'find_objects', FindObjects.Request()).objects
 
 
-def tell(robot, kind, what, end):
+def tell(robot, kind, what):
     request = RememberEvent.Request()
-    request.event.kind, request.event.object, request.event.end = kind, what, end
+    request.event.kind, request.event.object = kind, what
+    request.event.end = time_to_msg(T0 + 11 * NS)  # as the last of the images
     assert not robot.call(RememberEvent, 'remember_event', request).error_msg
 
 
@@ -70,7 +73,7 @@ def deed(robot):
 def test_a_model_that_sees_the_boxes_tells_which_one_and_how_it_is(robot, mugs):
     with ScriptedServer(lambda call: ScriptedReply('{"object": 2, "state": "Half full."}')) as server:
         left, right = mugs(look_url=server.url, look_model='eye')
-        tell(robot, 'pick', 'mug', right.memory.end)
+        tell(robot, 'pick', 'mug')
         robot.wait(lambda: [one for one in find(robot) if one.state], 'a state')
         states = {one.memory.id: one.state for one in find(robot)}
         call = server.requests[0].body
@@ -84,14 +87,14 @@ def test_a_model_that_sees_the_boxes_tells_which_one_and_how_it_is(robot, mugs):
 def test_what_the_model_says_makes_no_sense_or_it_is_away(robot, mugs):
     with ScriptedServer(lambda call: ScriptedReply('I cannot see any mug')) as server:
         left, right = mugs(look_url=server.url, look_model='eye')
-        tell(robot, 'pick', left.memory.id, right.memory.end)
+        tell(robot, 'pick', left.memory.id)
         robot.wait(lambda: [one for one in find(robot) if one.state == 'in hand'], 'a state')
     states = {one.memory.id: one.state for one in find(robot)}
     assert states == {left.memory.id: 'in hand', right.memory.id: ''}
 
 
 def test_without_a_model_the_gripper_tells(robot, mugs):
-    _, right = mugs(gripper_frame='camera_optical')
-    tell(robot, 'pick', 'mug', right.memory.end)
+    mugs(gripper_frame=OPTICAL)
+    tell(robot, 'pick', 'mug')
     robot.wait(lambda: [one for one in find(robot) if one.state == 'in hand'], 'a state')
     assert deed(robot)['details'] == {'object_by': 'sight'}

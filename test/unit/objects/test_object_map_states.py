@@ -77,7 +77,9 @@ def test_what_agrees_is_counted_and_changes_nothing(home: Home, things: Any, cou
     home.show(MUG, BOWL, VASE, times=1)  # which is not enough for an object
     before, _ = home.objects.memories(), home.objects.changed()
     for _ in range(10):
-        assert home.objects.agrees(*seen(home, *things)) == counts
+        some, known = home.objects.agrees(*seen(home, *things))
+        assert (some, len(known)) == counts
+        assert all(first_ns <= home.now_ns for first_ns in known)
     assert home.objects.memories() == before
     assert home.objects.changed() == []
     assert len(home.objects) == 2
@@ -86,4 +88,4 @@ def test_what_agrees_is_counted_and_changes_nothing(home: Home, things: Any, cou
 def test_nothing_agrees_from_a_wrong_place(home: Home) -> None:
     view, placed = seen(home, MUG, BOWL)
     off = [replace(one, low=one.low + 5.0, high=one.high + 5.0) for one in placed]
-    assert home.objects.agrees(view, off) == (2, 0)
+    assert home.objects.agrees(view, off) == (2, [])

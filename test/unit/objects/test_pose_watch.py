@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.geometry import Transform, compose, quaternion_from_yaw
-from remembr_ros.objects.pose_watch import AGREED, PATIENCE_NS, PoseWatch
+from remembr_ros.objects.pose_watch import AGREED, FASTEST_M_S, PATIENCE_NS, PoseWatch
 from remembr_ros.timestamps import NS
 from test.object_scene import AHEAD, T0
 
@@ -69,7 +69,7 @@ def test_after_a_long_time_it_may_be_anywhere_near(
     start: tuple[float, float, float], stop: tuple[float, float, float], seconds: float
 ) -> None:
     far = math.dist(start[:2], stop[:2]) + 2.0
-    assert not jumped(start, stop, max(seconds, far / 4.0))
+    assert not jumped(start, stop, max(seconds, far / FASTEST_M_S))
 
 
 looks = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)).map(lambda pair: (max(pair), min(pair))))
@@ -83,7 +83,7 @@ def test_it_is_over_once_enough_is_known_of_what_is_seen(of_images: list[tuple[i
     watch.jumped(T0 + 1, camera(5.0, 0.0, 0.0))
     seen = known = 0
     for number, (some, of_them) in enumerate(of_images):
-        watch.compare(T0 + number + 1, some, of_them)
+        watch.compare(T0 + number + 1, some, [T0] * of_them)
         seen, known = seen + some, known + of_them
         settled = known >= AGREED and 2 * known >= seen
         assert watch.unsettled == (not settled)
@@ -96,7 +96,7 @@ def test_it_is_over_in_the_end_and_where_the_clock_starts_over(later_ns: int) ->
     watch = PoseWatch()
     watch.jumped(T0, camera(0.0, 0.0, 0.0))
     watch.jumped(T0 + 1, camera(5.0, 0.0, 0.0))
-    watch.compare(T0 + 1 + later_ns, 3, 0)
+    watch.compare(T0 + 1 + later_ns, 3, [])
     assert watch.unsettled == (0 <= later_ns <= PATIENCE_NS)
 
 
@@ -105,9 +105,27 @@ def test_another_jump_begins_anew() -> None:
     watch.jumped(T0, camera(0.0, 0.0, 0.0))
     for number in range(1, 5):
         assert watch.jumped(T0 + number, camera(5.0 * number, 0.0, 0.0))
-        watch.compare(T0 + number, AGREED - 1, AGREED - 1)
+        watch.compare(T0 + number, AGREED - 1, [T0] * (AGREED - 1))
         assert watch.unsettled
-    watch.compare(T0 + 5, 1, 1)
+    watch.compare(T0 + 5, 1, [T0])
     assert not watch.unsettled
     assert not watch.jumped(T0 + 6, camera(20.0, 0.0, 0.0))
     assert not watch.unsettled
+
+
+def epoch(known_in_it: int, older: int) -> PoseWatch:
+    """Return a watch of a camera that jumped after ten seconds, and then recognised things of so long ago."""
+    watch = PoseWatch()
+    watch.jumped(T0, camera(0.0, 0.0, 0.0))
+    watch.recognise(known_in_it)
+    watch.jumped(T0 + 10, camera(0.0, 0.0, 0.0))
+    assert watch.jumped(T0 + 11, camera(5.0, 0.0, 0.0))
+    watch.compare(T0 + 12, 8, [T0 - 1] * older + [T0 + 1] * (8 - older))
+    assert not watch.unsettled
+    return watch
+
+
+def test_a_pose_by_which_nothing_older_was_recognised_was_wrong_if_that_is_now() -> None:
+    assert epoch(0, AGREED).wrong == (T0, T0 + 10)
+    assert epoch(AGREED, AGREED).wrong is None
+    assert epoch(0, AGREED - 1).wrong is None
