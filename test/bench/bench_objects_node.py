@@ -39,6 +39,7 @@ def run() -> list[Figure]:
         Figure('kitchen at 1x: captions', with_objects['captions'], alone['captions'], ''),
         Figure('kitchen at 1x: a caption is late, median', with_objects['late'], alone['late'], 's'),
         Figure('kitchen at 1x: the latest caption', with_objects['latest'], alone['latest'], 's'),
+        Figure('kitchen at 1x: images looked at', seen['looked'], seen['images'], ''),
         Figure('kitchen at 1x: images a second', seen['rate'], None, 'Hz'),
         Figure('kitchen at 1x: detector, an image', 1e3 * seen['detector'], None, 'ms'),
         Figure('kitchen at 1x: all that is done with an image', 1e3 * seen['frame'], None, 'ms'),
@@ -124,6 +125,8 @@ def _measured(folder: Path, start: Any, *, objects: bool) -> tuple[dict[str, flo
     ]
     off, cup = min(facing, key=lambda pair: pair[0])
     return captions, {
+        'looked': float(status['images looked at']),
+        'images': float(status['images']),
         'rate': float(status['images looked at']) / seconds,
         'detector': float(status['detector [s per image]']),
         'frame': float(status['in all [s per image]']),

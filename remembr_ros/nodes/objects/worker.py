@@ -1,5 +1,7 @@
 """The thread that looks: what the executor hears becomes views, detections, and objects that are kept."""
 
+import contextlib
+import os
 import queue
 import threading
 import time
@@ -20,6 +22,7 @@ MOST_WAITING = {'image': 4, 'depth': 60, 'detections': 20}  # messages; TF and a
 IDLE_S = 0.2  # [s] after which images are looked at once more: they may have waited for too long
 AGAIN_S = 2.0  # [s] between two attempts to read the objects of a memory node that is not there
 HUNG_S = 10.0  # [s] at one image: the detector hangs
+NICE = 5  # of the thread; of the process 0
 END_S = 12.0  # [s] for what is known to be stored
 
 
@@ -105,6 +108,8 @@ class ObjectWorker:
         return not self._thread.is_alive()
 
     def _run(self) -> None:
+        with contextlib.suppress(OSError):  # captions go first where all cores are busy
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
         if self._before is not None:
             self._before.ended(END_S)
             self._before = None
