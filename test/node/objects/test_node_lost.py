@@ -164,23 +164,6 @@ def test_a_robot_that_starts_at_a_wrong_place_leaves_no_ghosts_once_it_is_locali
     assert_as_before(end(robot, node), before)
 
 
-def test_ghosts_are_not_stored_at_the_end_where_the_memory_node_was_away_when_they_turned_out(robot, memory):
-    node, eyes = start(robot)
-    eyes.show(HOME, KEPT)
-    before = robot.wait(lambda: stored(robot), 'stored')
-    end(robot, node)
-    node.trigger_activate()
-    now_ns, eyes = eyes.now_ns, Eyes(robot, node)
-    eyes.now_ns = now_ns
-    eyes.show(HOME, 8 * RATE, OFF)
-    robot.wait(lambda: node._worker.objects == 2 * len(before), 'ghosts')
-    memory.trigger_deactivate()
-    eyes.show(HOME, 2)
-    robot.wait(lambda: node._worker.storing, 'told that nothing can be read')
-    memory.trigger_activate()
-    assert_as_before(end(robot, node), before)
-
-
 def test_what_is_new_is_stored_at_the_end_though_a_person_changed_something_just_before(robot, memory):
     node, eyes = start(robot)
     eyes.show(HOME, KEPT)

@@ -239,7 +239,7 @@ def test_ten_thousand_boxes_are_counted_and_the_next_are_followed(robot, memory)
     rng, used = np.random.default_rng(0), []
     corners = rng.uniform((0.0, 0.0), (130.0, 90.0), (TOO_MANY, 2)).tolist()
     crowd = [VISION.flat((x, y, x + 20.0, y + 20.0), {'99': 0.5}) for x, y in corners]
-    for _ in range(4):
+    for _ in range(3):
         eyes.show(mug_scene())
         tells.tell(VISION.array(eyes.now_ns, OPTICAL, crowd))
         robot.wait(lambda: node._worker.images == len(used) + 1, 'a crowd')

@@ -62,14 +62,14 @@ class Unreliable:
 
 
 def shown(
-    keeper: ObjectKeeper, *things: tuple[PixelRect, str], seconds: Collection[int], **changes: Any
+    keeper: ObjectKeeper, *things: tuple[PixelRect, str], seconds: Collection[float], **changes: Any
 ) -> None:
     """Show things, each in its colour, at these seconds."""
     scene = Scene()
     for box, label in things:
         scene.put(box, 1.5, BLUE if label == 'bowl' else RED)
     for second in seconds:
-        stamp_ns = T0 + second * NS
+        stamp_ns = T0 + round(second * NS)
         keeper.see(scene.view(stamp_ns), [_boxed(box, label, stamp_ns, changes) for box, label in things])
 
 

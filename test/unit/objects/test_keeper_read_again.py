@@ -29,9 +29,9 @@ def store(tmp_path: Path) -> Iterator[MemoryStore]:
 def keeper(store: MemoryStore) -> ObjectKeeper:
     """Return who follows a mug, which is stored, and a bowl, which is not yet."""
     found = ObjectKeeper(store, 'robbie')
-    shown(found, BOTH[0], seconds=range(5))
+    shown(found, BOTH[0], seconds=range(3))
     found.keep()
-    shown(found, *BOTH, seconds=range(5, 10))
+    shown(found, *BOTH, seconds=(2.5, 3.0, 3.5))
     assert len(found) == 2
     return found
 
@@ -51,8 +51,8 @@ def test_what_a_person_corrected_stays_and_what_was_never_stored_too(
     keeper.keep()
     found = kept(store)
     assert found.keys() == {'bowl', 'chalice'}
-    assert (found['chalice'].id, found['chalice'].facts.observations) == (mug.id, 10)
-    assert found['bowl'].facts.observations == 10
+    assert (found['chalice'].id, found['chalice'].facts.observations) == (mug.id, 8)
+    assert found['bowl'].facts.observations == 8
     assert len(pictures(store)) == 2
 
 
@@ -79,17 +79,17 @@ def test_what_was_never_stored_is_given_up_where_its_place_was_wrong(
     keeper.read_again(placed=False)
     assert names(keeper) == ['mug']
     keeper.keep()
-    assert kept(store)['mug'].facts.observations == 5
+    assert kept(store)['mug'].facts.observations == 3
     shown(keeper, *BOTH, seconds=range(10, 15))
     keeper.keep()
-    assert {name: known.facts.observations for name, known in kept(store).items()} == {'mug': 10, 'bowl': 5}
+    assert {name: known.facts.observations for name, known in kept(store).items()} == {'mug': 8, 'bowl': 5}
 
 
 def test_what_waited_to_be_stored_goes_the_same_way(store: MemoryStore) -> None:
     for placed in (True, False):
         unreliable: Any = Unreliable(store)
         keeper = ObjectKeeper(unreliable, 'robbie' if placed else 'marvin')
-        shown(keeper, *BOTH, seconds=range(5))
+        shown(keeper, *BOTH, seconds=(0.0, 0.5, 1.0, 1.5))
         unreliable.failing = {'add'}
         with pytest.raises(StoreUnavailable):
             keeper.keep()
@@ -116,7 +116,7 @@ def test_a_store_that_does_not_work_is_told_and_nothing_is_lost(
     keeper.keep()
     found = kept(store)
     assert {name: known.memory.end_ns for name, known in found.items()} == {
-        'mug': T0 + 4 * NS,
-        'bowl': T0 + 9 * NS,
+        'mug': T0 + 2 * NS,
+        'bowl': T0 + 7 * NS // 2,
     }
     assert len(pictures(store)) == 2
