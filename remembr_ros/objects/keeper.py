@@ -70,6 +70,9 @@ class ObjectKeeper:
         gc.disable()  # else it looks through all that is read again and again: half of the time
         try:
             stored = self._store.matching(scope=Scope(robots=(robot,), map_id=map_id, source=OBJECT))
+            self._stored = {memory.id for memory in stored}
+            for name in self._stored & self._waiting.keys():  # it was, though nobody answered
+                del self._waiting[name]
             known = known_objects([*stored, *self._waiting.values()], deleted=True)
             self._map = ObjectMap(robot, map_id, frame_id, known)
         finally:
@@ -77,7 +80,6 @@ class ObjectKeeper:
                 gc.enable()
         aliases = {alias for one in known for alias in one.facts.aliases}
         self._gone = [memory.id for memory in stored if memory.id in aliases]
-        self._stored = {memory.id for memory in stored}
 
     def read_again(self, *, placed: bool = True) -> None:
         """Go on from what is stored: somebody else changed it, or what was seen since is not to be kept.

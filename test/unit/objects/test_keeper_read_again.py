@@ -1,6 +1,6 @@
 """Objects that somebody else changed, or whose place was wrong: who follows them reads them again."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +8,7 @@ import pytest
 
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import StoreUnavailable
+from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.objects.corrections import ObjectCorrection
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
@@ -98,6 +99,30 @@ def test_what_waited_to_be_stored_goes_the_same_way(store: MemoryStore) -> None:
         keeper.keep()
         assert store.count() == 2  # of the first robot
         assert len(pictures(store)) == 2
+
+
+class Mute(Unreliable):
+    """A store that is killed when it has stored something, before it says so."""
+
+    def add(self, observations: Sequence[Observation]) -> list[Memory]:
+        super().add(observations)
+        raise StoreUnavailable('there is no answer')
+
+
+def test_what_was_stored_without_an_answer_is_followed_once(store: MemoryStore) -> None:
+    mute: Any = Mute(store)
+    keeper = ObjectKeeper(mute, 'robbie')
+    shown(keeper, BOTH[0], seconds=(0.0, 0.5, 1.0, 1.5))
+    with pytest.raises(StoreUnavailable):
+        keeper.keep()
+    before = kept(store)['mug']
+    mute.add = store.add
+    keeper.read_again()
+    assert (len(keeper), keeper.behind) == (1, False)
+    shown(keeper, BOTH[0], seconds=range(2, 30))
+    keeper.keep()
+    assert kept(store)['mug'].id == before.id
+    assert kept(store)['mug'].facts.observations == 4 + 28
 
 
 def test_a_store_that_does_not_work_is_told_and_nothing_is_lost(
