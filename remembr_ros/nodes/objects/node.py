@@ -28,7 +28,7 @@ from remembr_ros.nodes.objects.deeds import ObjectDeeds
 from remembr_ros.nodes.objects.kept import KeptObjects
 from remembr_ros.nodes.objects.parameters import TOLD, ObjectsParameters
 from remembr_ros.nodes.objects.shown import ShownObjects, detection_array
-from remembr_ros.nodes.objects.worker import END_S, HUNG_S, ObjectWorker
+from remembr_ros.nodes.objects.worker import HUNG_S, ObjectWorker
 from remembr_ros.objects.camera import depth_of
 from remembr_ros.objects.detectors.detection import Detector, get_detector
 from remembr_ros.objects.detectors.open_vocabulary import MOST_PROMPTS, OpenVocabularyDetector
@@ -37,6 +37,7 @@ from remembr_ros.objects.pairing import Pairing
 from remembr_ros.objects.recorded import EVERY_NS
 from remembr_ros.timestamps import NS
 
+LINGER_S = 2.0  # [s] for what is known to be stored before the process ends; a detector may hang
 SILENT_S = 5.0  # [s] without an image, or what is detected in them
 
 
@@ -112,12 +113,12 @@ class ObjectsNode(ManagedNode):
         self._poses = None
         if self.finalized and self._worker is not None:
             self._kept.give_up()
-            self._worker.ended(self.within_s(END_S))
+            self._worker.ended(LINGER_S)
 
     def linger(self) -> None:
         if self._worker is not None:
             self._worker.close()
-            self._worker.ended(END_S)
+            self._worker.ended(LINGER_S)
 
     def diagnose(self) -> tuple[Level, str, Mapping[str, object]]:
         worker, now = self._worker, time.monotonic()

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
-from remembr_ros.errors import DetectorFailed, ObjectsChanged, RemembrError, StoreUnavailable
+from remembr_ros.errors import ObjectsChanged, RemembrError, StoreUnavailable
 from remembr_ros.memory.objects.known import KnownObject
 from remembr_ros.objects.detectors.detection import Detector, PixelBox
 from remembr_ros.objects.keeper import ObjectKeeper
@@ -197,9 +197,12 @@ class ObjectWorker:
     def _see_safely(self, keeper: ObjectKeeper, view: CameraView) -> None:
         try:
             self._see(keeper, view)
+            self.problem = ''
         except Exception as error:  # noqa: BLE001  the next image may be better
-            self.problem = f'{type(error).__name__}: {error}'
-            self.dropped['images that something failed at'] += 1
+            self.problem = (
+                str(error) if isinstance(error, RemembrError) else f'{type(error).__name__}: {error}'
+            )
+            self.dropped['images that the detector failed at'] += 1
             self._log.error(f'an image is left out: {self.problem}', throttle_duration_sec=10.0)
 
     def _see(self, keeper: ObjectKeeper, view: CameraView) -> None:
@@ -210,12 +213,6 @@ class ObjectWorker:
         self._busy_since = began = time.monotonic()
         try:
             detections = self._detector.detect(view.image, view.stamp_ns, self._camera)
-            self.problem = ''
-        except DetectorFailed as error:
-            self.problem = str(error)
-            self.dropped['images that the detector failed at'] += 1
-            self._log.error(f'the detector failed: {error}', throttle_duration_sec=10.0)
-            return
         finally:
             self._busy_since = None
         detected = time.monotonic()
