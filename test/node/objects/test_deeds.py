@@ -67,7 +67,13 @@ def green(call) -> int:
 
 
 def deed(robot):
-    return json.loads(robot.call(FindDeeds, 'find_deeds', FindDeeds.Request()).deeds[0].facts)
+    """Return the facts of the deed: its object is stored before it is."""
+
+    def told():
+        facts = json.loads(robot.call(FindDeeds, 'find_deeds', FindDeeds.Request()).deeds[0].facts)
+        return 'object_id' in facts and facts
+
+    return robot.wait(told, 'the object of the deed')
 
 
 def test_a_model_that_sees_the_boxes_tells_which_one_and_how_it_is(robot, mugs):
