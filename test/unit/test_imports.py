@@ -65,6 +65,7 @@ ROS = {
         'lifecycle_msgs',
         'action_msgs',
         'rcl_interfaces',
+        'vision_msgs',
     ),
 }
 
