@@ -1,8 +1,10 @@
 """Deeds that the objects node hears of: which object each was done to, and how that is since."""
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from remembr_ros.agent.chat.client import ChatClient
 from remembr_ros.agent.object_meant import CALL_S, look_which
@@ -35,7 +37,7 @@ class ObjectDeeds:
     def __init__(self, node: ManagedNode, chat: ChatClient | None, outbox: Outbox) -> None:
         self._log, self._chat, self._outbox = node.get_logger(), chat, outbox
         self._pool = WorkerPool(node, 1, 'which-object')
-        self._waiting = 0
+        self._room = threading.Semaphore(MOST_WAITING)
         self.visible = VisibleObjects()
 
     def close(self) -> None:
@@ -56,8 +58,9 @@ class ObjectDeeds:
         objects = known()
         named = candidates(facts.object, deed, objects, hand)
         shown = self.visible.near(deed.start_ns, [one.id for one in named or objects])
-        if self._chat is None or shown is None or self._waiting >= MOST_WAITING:
-            self._tell(deed, facts, object_meant(facts.object, deed, objects, hand))
+        meant = object_meant(facts.object, deed, objects, hand)
+        if self._chat is None or shown is None or not self._room.acquire(blocking=False):
+            self._tell(deed, facts, meant)
             return
         pool = [one for one in named or objects if one.id in shown.boxes][:MOST_SHOWN]
         pool.sort(key=lambda one: shown.boxes[one.id])  # from left to right
@@ -65,25 +68,25 @@ class ObjectDeeds:
         after = self.visible.near(deed.end_ns + NEAR_NS)
         if after is not None and after.stamp_ns > shown.stamp_ns:
             pictures.append(numbered(after, ()))
-        self._waiting += 1
-        self._pool.call(self._ask, deed, facts, pool, pictures)
+        look = partial(look_which, self._chat, deed.caption, [described(one) for one in pool], pictures)
+        self._pool.call(self._ask, look, partial(self._tell, deed, facts), pool, meant)
 
     def _ask(
-        self, deed: Memory, facts: DeedFacts, pool: list[KnownObject], pictures: Sequence[bytes]
+        self,
+        look: Callable[[Run], tuple[int | None, str]],
+        tell: Callable[..., None],
+        pool: Sequence[KnownObject],
+        meant: KnownObject | None,
     ) -> None:
-        """Have the model look, in a thread that may wait."""
-        meant, state, chat = object_meant(facts.object, deed, pool), '', self._chat
+        """Have the model look, in a thread that may wait; where it says nothing, meant stands."""
         try:
-            assert chat is not None
-            names = [described(one) for one in pool]
-            run = Run(time.monotonic() + 2.0 * CALL_S)
-            chosen, state = look_which(chat, deed.caption, names, pictures, run)
-            meant = meant if chosen is None else pool[chosen]
+            chosen, state = look(Run(time.monotonic() + 2.0 * CALL_S))
+            tell(meant if chosen is None else pool[chosen], state, by='model')
         except RemembrError as error:
             self._log.warning(f'which object a deed was done to, no model tells: {error}')
+            tell(meant)
         finally:
-            self._waiting -= 1
-        self._tell(deed, facts, meant, state, by='model')
+            self._room.release()
 
     def _tell(
         self, deed: Memory, facts: DeedFacts, meant: KnownObject | None, state: str = '', by: str = 'sight'
