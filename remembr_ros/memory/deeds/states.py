@@ -31,18 +31,19 @@ def with_states(deeds: Iterable[Memory], known: Sequence[KnownObject]) -> list[M
     :param known: all objects
     """
     by_id = {name: one for one in known for name in (one.id, *one.facts.aliases)}
-    states = {one.id: one.facts.states for one in known}
+    states = {one.id: one.facts.states for one in known if one.facts.states}
     for memory in deeds:
         if (facts := facts_of(memory)) is None:
             continue
         meant, left = by_id.get(facts.object_id), state_left(facts)
         states = {name: tuple(s for s in those if s[2] != memory.id) for name, those in states.items()}
         if meant is not None and left:
-            states[meant.id] = tuple(sorted((*states[meant.id], (memory.end_ns, left, memory.id))))[-STATES:]
+            more = (*states.get(meant.id, ()), (memory.end_ns, left, memory.id))
+            states[meant.id] = tuple(sorted(more))[-STATES:]
     return [
-        replace(one.memory, facts={**one.memory.facts, 'states': [list(s) for s in states[one.id]]})
+        replace(one.memory, facts={**one.memory.facts, 'states': [list(state) for state in told]})
         for one in known
-        if states[one.id] != one.facts.states
+        if (told := states.get(one.id, ())) != one.facts.states
     ]
 
 
