@@ -137,3 +137,13 @@ def test_a_depth_image_that_says_it_is_huge_is_garbage() -> None:
     )
     with pytest.raises(ValueError, match=r'60000|16UC1'):
         camera.depth_of(SimpleNamespace(format='16UC1; png compressed', data=np.frombuffer(png, np.uint8)))
+
+
+def test_registered_depth_needs_no_camera_info_of_its_own(tree: TransformTree) -> None:
+    stand(tree)
+    for frame_id, found in (('cam', [2.0]), ('depth_cam', [])):
+        pairing = Pairing(tree, 'map', with_depth=True)
+        pairing.take_info('image', camera_info(CAMERA))
+        pairing.take_image(frame(T0))
+        pairing.take_depth(T0, frame_id, lambda: depth_of(2.0))
+        assert shown(pairing.ready(T0, last=True)) == found
