@@ -120,6 +120,8 @@ def _line(found: FoundObject) -> str:
         when += f', here since {format_clock(came_ns)}'
     if known.missing_ns is not None:
         when += f', gone at {format_clock(known.missing_ns)}'
+    state, since_ns = known.state
+    when += f', {state} since {format_clock(since_ns)}' if state else ''
     when += ''.join(f', {of.words}' for of in found.relations if of.name != 'next to')
     where += f' in {said_name(found.place)}' if found.place else ''
     return f'{known.id}  {known.memory.caption}  {where}  {when}'

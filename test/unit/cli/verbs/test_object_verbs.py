@@ -686,3 +686,16 @@ def test_corrections_that_make_no_sense_are_refused(command: Run, changed: Path)
         code, _, err = command('objects', '--memory', changed, *options)
         assert code
         assert why in err
+
+
+def test_what_was_done_to_a_thing_leaves_it_in_a_state(
+    command: Run, ingest: RunJson, objects: Any, memory: Path, tmp_path: Path
+) -> None:
+    ingest(Drive().write(tmp_path), *DEEP)
+    assert objects()[0]['state'] == 'unknown'
+    told = ('event', 'picked the mug', '--kind', 'pick', '--object', 'mug', '--memory', memory)
+    assert command(*told)[0] == 0
+    [mug] = objects()
+    assert mug['state'] == 'in hand'
+    assert (mug['history'][-1]['event'], mug['history'][-1]['state']) == ('state', 'in hand')
+    assert ', in hand since ' in command('objects', '--memory', memory)[1]
