@@ -13,7 +13,7 @@ from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.futures import ServiceCalls
 from remembr_ros.nodes.base.memory_conversion import memory_from_msg, memory_to_msg
 
-READY_S, STORED_S = 1.0, 10.0  # [s] the memory node is there within, and has stored what it is given
+READY_S, STORED_S = 1.0, 5.0  # [s] the memory node is there within, and has stored what it is given
 AT_ONCE = 50  # objects stored by one request
 
 
