@@ -2,13 +2,13 @@
 
 import gc
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Protocol
 
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import OBJECT, Memory, Observation
-from remembr_ros.memory.objects.known import KnownObject, known_objects
+from remembr_ros.memory.objects.known import known_objects
 from remembr_ros.objects.detectors.detection import Detection, PixelBox
 from remembr_ros.objects.lifting import CameraView, lift
 from remembr_ros.objects.object_map import ObjectMap
@@ -44,6 +44,7 @@ class ObjectKeeper:
 
     What could not be stored is stored with what comes next.
 
+    :ivar objects: what is known; another one after each reading
     :ivar images: how many were looked at
     :ivar detections: what was found in them
     :ivar dropped: what of that is of no use, by the reason
@@ -74,7 +75,7 @@ class ObjectKeeper:
             for name in self._stored & self._waiting.keys():  # it was, though nobody answered
                 del self._waiting[name]
             known = known_objects([*stored, *self._waiting.values()], deleted=True)
-            self._map = ObjectMap(robot, map_id, frame_id, known)
+            self.objects = ObjectMap(robot, map_id, frame_id, known)
         finally:
             if collecting:
                 gc.enable()
@@ -87,7 +88,7 @@ class ObjectKeeper:
         :param placed: objects that were never stored yet stay; else they are given up
         :raises StoreUnavailable: the store does not work; all stays as it is
         """
-        new = {one.id: (one, crop) for one, crop in self._map.changed()} if placed else {}
+        new = {one.id: (one, crop) for one, crop in self.objects.changed()} if placed else {}
         waiting, pictures = self._waiting, self._pictures
         self._waiting = {**waiting, **{name: one for name, (one, _) in new.items()}} if placed else {}
         self._waiting = {name: one for name, one in self._waiting.items() if name not in self._stored}
@@ -95,36 +96,20 @@ class ObjectKeeper:
         self._pictures = {name: crop for name, crop in (pictures | crops).items() if name in self._waiting}
         self._read()
 
-    def known(self) -> list[KnownObject]:
-        """Return all objects as they are now."""
-        return known_objects(self._map.memories())
-
-    def known_before(self, ids: Iterable[str], stamp_ns: int) -> int:
-        """Return how many of some objects were seen before a time."""
-        return self._map.known_before(ids, stamp_ns)
-
-    def give_up(self, since_ns: int, until_ns: int) -> None:
-        """Forget what was seen in a time only: the pose was wrong."""
-        self._map.give_up(since_ns, until_ns)
-
-    def hear(self, deed: Memory) -> None:
-        """Take what a deed, which is stored, tells of the states of objects."""
-        self._map.take_states(deed)
-
     def agrees(self, view: CameraView, detections: list[Detection]) -> tuple[int, list[int]]:
         """Return how many things a view shows, and when those of them that are known were seen first [ns]."""
-        return self._map.agrees(view, lift(detections, view, Counter()))
+        return self.objects.agrees(view, lift(detections, view, Counter()))
 
     def __len__(self) -> int:
         """Return how many objects there are."""
-        return len(self._map)
+        return len(self.objects)
 
     def has_read(self, stamp_ns: int, camera: str) -> bool:
         """Tell whether an image was read before: it tells nothing new.
 
         Of the last minute that is known, not all may have been stored: that is to be read again.
         """
-        return self._map.has_read(stamp_ns, camera, AGAIN_NS)
+        return self.objects.has_read(stamp_ns, camera, AGAIN_NS)
 
     def see(self, view: CameraView, detections: list[Detection]) -> dict[str, PixelBox]:
         """Take what a detector found in an image; now and then, store what has changed.
@@ -134,12 +119,12 @@ class ObjectKeeper:
         self.images += 1
         self.detections += len(detections)
         placed = lift(detections, view, self.dropped)
-        found = self._map.update(view, placed)
+        found = self.objects.update(view, placed)
         self._now_ns = view.stamp_ns
         self._camera = detections[0].camera if detections else self._camera
         self._whole_ns = self._whole_ns or max(self._now_ns - 1, 0)
         self._kept_ns = self._kept_ns or self._now_ns
-        if abs(self._now_ns - self._kept_ns) >= (NEW_NS if self._map.has_new else EVERY_NS):
+        if abs(self._now_ns - self._kept_ns) >= (NEW_NS if self.objects.has_new else EVERY_NS):
             self._kept_ns = self._now_ns
             self.keep()
         return {name: one.detection.box for name, one in zip(found, placed, strict=True) if name}
@@ -151,12 +136,12 @@ class ObjectKeeper:
 
     def keep(self) -> None:
         """Store what has changed since the last time."""
-        self._map.review(self._now_ns)
-        for memory, crop in self._map.changed():
+        self.objects.review(self._now_ns)
+        for memory, crop in self.objects.changed():
             self._waiting[memory.id] = memory
             if crop is not None:
                 self._pictures[memory.id] = crop
-        self._gone += self._map.gone()
+        self._gone += self.objects.gone()
         for name in self._gone:
             self._waiting.pop(name, None)
             self._pictures.pop(name, None)
@@ -184,6 +169,6 @@ class ObjectKeeper:
         for memory in self._store.add(stored) if stored else []:
             self._stored.add(memory.id)
             if memory.keyframes and self._pictures.pop(memory.id, b''):
-                self._map.picture(memory.id, memory.keyframes)
+                self.objects.picture(memory.id, memory.keyframes)
         for one in memories:
             del self._waiting[one.id]

@@ -208,6 +208,10 @@ class ObjectMap:
         """Return all objects as they are now."""
         return [self._current(track) for track in self._tracks if track.confirmed]
 
+    def known(self) -> list[KnownObject]:
+        """Return them but for those that a person deleted, seen last first."""
+        return known_objects(self.memories())
+
     def _new(self, placed: Lifted, number: int) -> ObjectTrack:
         detection = placed.detection
         origin = f'{detection.camera}/{self._map_id}/{number}'

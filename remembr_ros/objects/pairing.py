@@ -123,8 +123,9 @@ class Pairing:
         ):
             near = None
         camera, own = self._infos.get('image'), self._infos.get('depth')
-        if own is None and near is not None and near[1] == self._frames.get('image'):
-            own = camera  # registered depth without a camera info of its own
+        registered = near is not None and near[1] == self._frames.get('image')
+        if own is None and registered and not self._uncalibrated:
+            own = camera  # which needs no camera info of its own
         picture, coming = self._picture(frame)
         in_space = isinstance(frame, Told) and frame.in_space
         if in_space and (camera is None or (picture is None and frame.frame_id != self._frames['image'])):

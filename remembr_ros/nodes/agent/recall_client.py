@@ -22,7 +22,7 @@ from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
 from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import point_from_msg, point_to_msg, time_from_msg, time_to_msg
-from remembr_ros.nodes.base.futures import ServiceCalls
+from remembr_ros.nodes.base.futures import ServiceCalls, checked
 from remembr_ros.nodes.base.memory_conversion import hit_from_msg
 from remembr_ros.nodes.objects.conversion import found_from_msg, object_query_to_msg
 
@@ -200,11 +200,7 @@ class RecallClient(ServiceCalls):
             if not LOADING_S + REASON_S < _deadline.get() - time.monotonic() < math.inf:
                 raise EmbedderLoading(response.error_msg)
             time.sleep(AGAIN_S)
-        if response.error_code == RecallSrv.Response.INVALID_REQUEST:
-            raise InvalidRequest(response.error_msg)
-        if response.error_code != RecallSrv.Response.NONE:
-            raise StoreUnavailable(response.error_msg)
-        return response
+        return checked(response)
 
 
 def narrow(request: RecallSrv.Request | Ask.Goal, scope: Scope) -> None:

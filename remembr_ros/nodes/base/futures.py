@@ -11,7 +11,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.task import Future
 
-from remembr_ros.errors import StoreUnavailable
+from remembr_ros.errors import EmbedderLoading, InvalidRequest, ObjectsChanged, StoreUnavailable
 from remembr_ros.nodes.base.worker_pool import settle
 
 STEADY = Clock(clock_type=ClockType.STEADY_TIME)  # goes on whatever simulated time does
@@ -118,3 +118,14 @@ class ServiceCalls:
             if time.monotonic() >= until:
                 return False
             time.sleep(0.02)
+
+
+def checked(response: Any) -> Any:
+    """Return a response; raise what it says went wrong, by the codes that the services share.
+
+    :raises InvalidRequest, EmbedderLoading, ObjectsChanged, StoreUnavailable: as the response says
+    """
+    kinds = {2: InvalidRequest, 3: EmbedderLoading, 4: ObjectsChanged}  # as in KeepObjects.srv, which has all
+    if response.error_code:
+        raise kinds.get(response.error_code, StoreUnavailable)(response.error_msg)
+    return response

@@ -6,11 +6,10 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 
 from remembr_msgs.srv import KeepObjects
-from remembr_ros.errors import EmbedderLoading, InvalidRequest, ObjectsChanged, StoreUnavailable
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.futures import ServiceCalls
+from remembr_ros.nodes.base.futures import ServiceCalls, checked
 from remembr_ros.nodes.base.memory_conversion import memory_from_msg, memory_to_msg
 
 READY_S, STORED_S = 1.0, 5.0  # [s] the memory node is there within, and has stored what it is given
@@ -60,13 +59,5 @@ class KeptObjects(ServiceCalls):
 
     def _call(self, **what: object) -> KeepObjects.Response:
         request = KeepObjects.Request(**self._about, **what)
-        response = self.call(self._client, request, timeout_s=STORED_S)
-        kinds = {
-            KeepObjects.Response.INVALID_REQUEST: InvalidRequest,
-            KeepObjects.Response.STORE_UNAVAILABLE: StoreUnavailable,
-            KeepObjects.Response.LOADING: EmbedderLoading,
-            KeepObjects.Response.CHANGED: ObjectsChanged,
-        }
-        if response.error_code != KeepObjects.Response.NONE:
-            raise kinds.get(response.error_code, StoreUnavailable)(response.error_msg)
+        response: KeepObjects.Response = checked(self.call(self._client, request, timeout_s=STORED_S))
         return response

@@ -250,12 +250,12 @@ class ObjectsNode(ManagedNode):
     # In the worker's thread
 
     def _hear(self, deed: Memory, keeper: ObjectKeeper) -> None:
-        keeper.hear(deed)
+        keeper.objects.take_states(deed)
         p, hand = self.parameters, None
         if p.gripper_frame:
             with suppress(StalePose):
                 hand = self._tree.lookup(p.map_frame, p.gripper_frame, deed.end_ns, NS)[0]
-        self._deeds.take(deed, keeper.known, hand)
+        self._deeds.take(deed, keeper.objects.known, hand)
 
 
 def main(args: list[str] | None = None) -> None:

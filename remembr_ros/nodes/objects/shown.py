@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from geometry_msgs.msg import Pose as PoseMsg
-from geometry_msgs.msg import Vector3
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
+from remembr_msgs.msg import Object as ObjectMsg
 from remembr_msgs.msg import ObjectArray
+from remembr_ros.geometry import Pose
 from remembr_ros.memory.objects.known import KnownObject
-from remembr_ros.memory.objects.query import FoundObject, FoundObjects, ObjectQuery, choose_objects
+from remembr_ros.memory.objects.query import ObjectQuery, choose_objects
 from remembr_ros.memory.objects.wording import described
 from remembr_ros.nodes.base import markers, qos
-from remembr_ros.nodes.base.conversions import point_to_msg, time_to_msg
+from remembr_ros.nodes.base.conversions import time_to_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.objects.conversion import object_to_msg
 
@@ -42,12 +42,15 @@ class ShownObjects:
         :param stamp_ns: of the newest image that was looked at
         :param most: so many at most, those seen last
         """
-        found = choose_objects(ObjectQuery(limit=most), known) if most else FoundObjects()
-        stamp = time_to_msg(stamp_ns, clamp=True)
-        self._list.publish(ObjectArray(stamp=stamp, objects=[_briefly(one) for one in found.objects]))
-        self._markers.publish(drawn(found.objects))
+        found = choose_objects(ObjectQuery(limit=most), known).objects if most else ()
+        # Without facts: a list of many would have megabytes of them.
+        bare = [replace(one.known, memory=replace(one.known.memory, facts={})) for one in found]
+        told = [object_to_msg(replace(one, known=b)) for one, b in zip(found, bare, strict=True)]
+        array = ObjectArray(stamp=time_to_msg(stamp_ns, clamp=True), objects=told)
+        self._list.publish(array)
+        self._markers.publish(drawn(bare, told))
         if self._detections is not None:
-            self._detections.publish(_detections(found.objects, stamp))
+            self._detections.publish(_detections(bare, array))
 
 
 def detection_array() -> Any:
@@ -59,60 +62,44 @@ def detection_array() -> Any:
     return Detection3DArray
 
 
-def drawn(objects: Sequence[FoundObject]) -> MarkerArray:
-    """Return a box and a name for each object; what is missing is drawn faintly."""
+def drawn(known: Sequence[KnownObject], told: Sequence[ObjectMsg]) -> MarkerArray:
+    """Return a box and a name for each object; what is missing is drawn faintly.
+
+    :param told: the same objects as messages
+    """
     shown = []
-    for one in objects:
-        memory, missing = one.known.memory, one.known.missing_ns is not None
-        if memory.pose is None:
-            continue
-        box = markers.new_marker(memory.frame_id, 'objects', Marker.CUBE)
-        box.pose, box.scale = _middle(one.known), _size(one.known)
-        box.color = FAINT if missing else SOLID
-        text = described(one.known) + (' (missing)' if missing else '')
-        above_m = one.known.size[2] / 2.0 + 0.1
-        shown += [box, markers.label(memory.frame_id, 'names', memory.pose, text, above_m=above_m)]
+    for one, msg in zip(known, told, strict=True):
+        missing = msg.presence == ObjectMsg.MISSING
+        box = markers.new_marker(msg.memory.pose.header.frame_id, 'objects', Marker.CUBE)
+        box.pose, box.scale, box.color = msg.memory.pose.pose, msg.size, FAINT if missing else SOLID
+        name = described(one) + (' (missing)' if missing else '')
+        pose = one.memory.pose or Pose(0.0, 0.0)
+        above_m = msg.size.z / 2.0 + 0.1
+        shown += [box, markers.label(one.memory.frame_id, 'names', pose, name, above_m=above_m)]
     return markers.clear(shown)
 
 
-def _briefly(one: FoundObject) -> Any:
-    """Return an object without its facts: a list of many would have megabytes of them."""
-    return object_to_msg(replace(one, known=replace(one.known, memory=replace(one.known.memory, facts={}))))
-
-
-def _middle(known: KnownObject) -> PoseMsg:
-    pose = PoseMsg(position=point_to_msg(known.position))
-    pose.orientation.w = 1.0
-    return pose
-
-
-def _size(known: KnownObject) -> Vector3:
-    x, y, z = known.size
-    return Vector3(x=x, y=y, z=z)
-
-
-def _detections(objects: Sequence[FoundObject], stamp: Any) -> Any:
+def _detections(known: Sequence[KnownObject], told: ObjectArray) -> Any:
+    """Return what is there now as others' programs understand it: each label with its share."""
     from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithPose
 
     array = Detection3DArray()
-    array.header.stamp = stamp
-    for one in objects:
-        known = one.known
-        if known.missing_ns is not None:
+    array.header.stamp = told.stamp
+    for one, msg in zip(known, told.objects, strict=True):
+        if msg.presence == ObjectMsg.MISSING:
             continue
-        array.header.frame_id = known.memory.frame_id
-        detection = Detection3D(id=known.id)
-        detection.header.frame_id = known.memory.frame_id
-        detection.header.stamp = time_to_msg(known.memory.end_ns, clamp=True)
-        detection.bbox.center, detection.bbox.size = _middle(known), _size(known)
-        total = sum(known.facts.labels.values())
-        for label, score in known.facts.labels.items():
+        array.header.frame_id = msg.memory.pose.header.frame_id
+        detection = Detection3D(id=one.id)
+        detection.header.frame_id, detection.header.stamp = array.header.frame_id, msg.memory.end
+        detection.bbox.center, detection.bbox.size = msg.memory.pose.pose, msg.size
+        total = sum(one.facts.labels.values())
+        for label, score in one.facts.labels.items():
             result = ObjectHypothesisWithPose()
-            result.hypothesis.class_id = known.name if label == known.recognised_as else label
+            result.hypothesis.class_id = one.name if label == one.recognised_as else label
             result.hypothesis.score = score / total
             result.pose.pose = detection.bbox.center
             for axis in (0, 7, 14):
-                result.pose.covariance[axis] = known.facts.std**2
+                result.pose.covariance[axis] = one.facts.std**2
             detection.results.append(result)
         array.detections.append(detection)
     return array

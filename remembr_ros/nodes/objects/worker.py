@@ -228,13 +228,13 @@ class ObjectWorker:
                 self._watch.compare(view.stamp_ns, *keeper.agrees(view, detections))
                 if (wrong := self._watch.wrong) is not None:
                     self._watch.wrong = None
-                    keeper.give_up(*wrong)
+                    keeper.objects.give_up(*wrong)
         if self._watch.unsettled or self._undo:
             self.dropped['images after a jump of the pose'] += 1
             return
         boxes: dict[str, PixelBox] = {}
         self._try_to(lambda: boxes.update(keeper.see(view, detections)))
-        self._watch.recognise(keeper.known_before(boxes, self._watch.since_ns))
+        self._watch.recognise(keeper.objects.known_before(boxes, self._watch.since_ns))
         self._on_seen(view, boxes)
         self.images += 1
         self.detect_s += 0.1 * (detected - began - self.detect_s)
@@ -255,6 +255,6 @@ class ObjectWorker:
         now = time.monotonic()
         if self._is_new and now >= self._publish_at:
             self._is_new, self.objects = False, len(keeper)
-            self._publish(keeper.known(), self._now_ns)
+            self._publish(keeper.objects.known(), self._now_ns)
             # Of many objects that takes a while: never more than a tenth of the time.
             self._publish_at = now + max(self.publish_period_s, 10.0 * (time.monotonic() - now))

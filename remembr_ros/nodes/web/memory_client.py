@@ -11,7 +11,6 @@ from rclpy.node import Node
 from remembr_msgs.msg import Event
 from remembr_msgs.srv import CorrectObject, Forget, GetKeyframe, Remember, RememberEvent
 from remembr_msgs.srv import Outline as OutlineSrv
-from remembr_ros.errors import EmbedderLoading, InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.deeds.deed import Deed
 from remembr_ros.memory.model.outline import Outline
@@ -20,6 +19,7 @@ from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.nodes.agent.recall_client import RecallClient
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import pose_to_msg, time_to_msg
+from remembr_ros.nodes.base.futures import checked
 from remembr_ros.nodes.base.memory_conversion import OUTLINE_PAGE, memory_from_msg, outline_from_pages
 
 TOLD_S = 12.0  # [s] the events node responds once a deed is stored, which it waits 10 s for
@@ -111,14 +111,7 @@ class MemoryClient:
 
     def _call(self, client: Client, request: Any, **how: Any) -> Any:
         """Return the response; raise what the node says went wrong: the services share these codes."""
-        response = self.recall.call(client, request, **how)
-        if response.error_code == Remember.Response.INVALID_REQUEST:
-            raise InvalidRequest(response.error_msg)
-        if response.error_code == Remember.Response.LOADING:
-            raise EmbedderLoading(response.error_msg)
-        if response.error_code != Remember.Response.NONE:
-            raise StoreUnavailable(response.error_msg)
-        return response
+        return checked(self.recall.call(client, request, **how))
 
 
 def _event(deed: Deed) -> Event:

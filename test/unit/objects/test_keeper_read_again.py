@@ -38,7 +38,7 @@ def keeper(store: MemoryStore) -> ObjectKeeper:
 
 
 def names(keeper: ObjectKeeper) -> list[str]:
-    return sorted(known.name for known in keeper.known())
+    return sorted(known.name for known in keeper.objects.known())
 
 
 def test_what_a_person_corrected_stays_and_what_was_never_stored_too(
