@@ -10,7 +10,7 @@ from geometry_msgs.msg import PoseStamped
 from nav2_msgs.action import NavigateToPose
 from nav2_msgs.msg import BehaviorTreeLog, BehaviorTreeStatusChange
 from nav_msgs.msg import Path
-from rclpy.action import ActionServer, CancelResponse
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
@@ -19,7 +19,8 @@ from remembr_ros.nodes.base.lifecycle import answer_new_clients
 
 
 class Navigator(Node):
-    """Serves navigate_to_pose; a goal's behavior_tree says how it ends: succeed, abort, cancel or die.
+    """Serves navigate_to_pose; a goal's behavior_tree says how it ends: succeed, abort, cancel or die;
+    refuse: it does not begin.
 
     It tells its plan, and what failed in its behaviour tree, as Nav2 does.
     """
@@ -35,6 +36,7 @@ class Navigator(Node):
             'navigate_to_pose',
             self._drive,
             callback_group=ReentrantCallbackGroup(),
+            goal_callback=lambda goal: GoalResponse['REJECT' if goal.behavior_tree == 'refuse' else 'ACCEPT'],
             cancel_callback=lambda _: CancelResponse.ACCEPT,
         )
 
