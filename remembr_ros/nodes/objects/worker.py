@@ -97,6 +97,16 @@ class ObjectWorker:
         self._now_ns = stamp_ns or self._now_ns
         self._told.put((what, take))
 
+    def hear(self, take: Callable[[ObjectKeeper], None]) -> None:
+        """Have something told to who follows the objects."""
+
+        def told() -> None:
+            if self._keeper is not None:
+                take(self._keeper)
+                self._is_new = True
+
+        self.put('deed', told)
+
     def close(self) -> None:
         """Take no more, store what is known, and end; not waited for."""
         self._closed = True
@@ -240,16 +250,6 @@ class ObjectWorker:
         self.detect_s += 0.1 * (detected - began - self.detect_s)
         self.frame_s += 0.1 * (time.monotonic() - began - self.frame_s)
         self._is_new = True
-
-    def hear(self, take: Callable[[ObjectKeeper], None]) -> None:
-        """Have something told to who follows the objects."""
-
-        def told() -> None:
-            if self._keeper is not None:
-                take(self._keeper)
-                self._is_new = True
-
-        self.put('deed', told)
 
     def _show(self, keeper: ObjectKeeper) -> None:
         now = time.monotonic()
