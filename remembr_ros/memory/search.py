@@ -3,15 +3,13 @@
 import time
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from itertools import islice
 
 import numpy as np
 
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.matching import ranking
-from remembr_ros.memory.matching.sentences import kinds_of
-from remembr_ros.memory.matching.terms import essence, identifiers, told_apart
+from remembr_ros.memory.matching.terms import told_apart
 from remembr_ros.memory.milvus import filters
 from remembr_ros.memory.model.engine import Engine
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, Survey, consecutive, offset_ns
@@ -25,6 +23,7 @@ MAX_LIMIT = 1_000  # more hits than this are no recall any more
 MAX_QUERY = 10_000  # characters of a search text that count; embedders read far less
 MAX_WORDS = 8  # of a text that are compared one by one; questions have two to six that carry meaning
 PLACES_S = 1.0  # places that another process named are known after so long
+QUOTED = 20  # hits of which the nearest passages are told: splitting a caption takes 60 microseconds
 WORDED = 30  # fewest that it looks for by their words, which decide where numbers and names are asked for
 
 
@@ -47,15 +46,14 @@ class StoreSearch(ABC):
     def embedder(self) -> Embedder:
         """What the passages' vectors were made with."""
 
-    def find(self, query: Query, *, diverse: bool = True, hybrid: bool = True) -> list[Hit]:
+    def find(self, query: Query, *, hybrid: bool = True) -> list[Hit]:
         """Return the memories that a query asks for, in its order; no more than MAX_LIMIT.
 
-        :param diverse: by text, show distinct stays rather than one parked hour; False for evaluation
         :param hybrid: by text, by meaning and words; False: by meaning alone
         :raises InvalidRequest: there is no such source, or a name cannot be one
         :raises StoreUnavailable: the database does not work
         """
-        hits = self._found(query, diverse=diverse, hybrid=hybrid)
+        hits = self._found(query, hybrid=hybrid)
         hits = [hit for hit in hits if not hit.memory.facts.get('deleted')]  # a person said: no such object
         if query.scope.source == PLACE or not (places := self.places()):
             return hits
@@ -86,11 +84,11 @@ class StoreSearch(ABC):
             return self.resolved(scope)
         return replace(self.resolved(scope), without=(*scope.without, PLACE))
 
-    def _found(self, query: Query, *, diverse: bool, hybrid: bool) -> list[Hit]:
+    def _found(self, query: Query, *, hybrid: bool) -> list[Hit]:
         limit = min(query.limit, MAX_LIMIT)
         if query.text is not None:
             scope = self.resolved(query.scope)
-            return self._fitting(query.text, scope, limit, diverse=diverse, hybrid=hybrid)
+            return self._fitting(query.text, scope, limit, hybrid=hybrid)
         scope = self._inside(query.scope)
         if query.place is not None:
             return self._near(query.place, scope, limit)
@@ -139,48 +137,39 @@ class StoreSearch(ABC):
         named = (replace(one, place=name) for one, name in zip(found.objects, names, strict=True))
         return replace(found, objects=tuple(named))
 
-    def _fitting(self, text: str, scope: Scope, limit: int, *, diverse: bool, hybrid: bool) -> list[Hit]:
+    def _fitting(self, text: str, scope: Scope, limit: int, *, hybrid: bool) -> list[Hit]:
         text = text.strip().encode('utf-8', 'replace').decode()[:MAX_QUERY]
         filters.expression(scope)  # checked before the embedder works
         engine = self.engine
-        vector = self.embedder.embed_query(essence(text))
+        vector = self.embedder.embed_query(text)
         single = told_apart(text)[:MAX_WORDS] if hybrid else []
         # Left out afterwards: to search in all but a few takes the index far longer than to search in all.
         spare = 0 if scope.source else len(self.places().all)
         most = max(engine.compares, 2 * limit) + spare
-        found = ranking.likeliest(*engine.like(vector, scope, most), most)
+        parts, wholes = engine.like(vector, scope, most)
+        found = list(wholes or parts)[:most]
         if hybrid:
             found += engine.with_words(text, scope, max(WORDED, 2 * limit) + spare)
         vectors = np.stack([vector, *self.embedder.embed(single)]) if single else vector[None]
-        memories, cosines = engine.compared(vectors, list(dict.fromkeys(found)))
-        memories = [one for one in memories if one.source != PLACE or scope.source == PLACE]
+        compared = engine.compared(vectors, list(dict.fromkeys(found)))
+        compared = [one for one in compared if one.memory.source != PLACE or scope.source == PLACE]
+        memories = [one.memory for one in compared]
         shares = engine.word_shares(text, memories) if hybrid else [None] * len(memories)
-        shared = {memory.id: share for memory, share in zip(memories, shares, strict=True)}
-        named = identifiers(text) if hybrid else ()
-        rare = engine.rarities([*single, *(name.word for name in named)], memories)
-        worth = rare[: len(single)]
-        exact = [
-            (name.pattern, 1.0 if name.has_digit else float(rarity))
-            for name, rarity in zip(named, rare[len(single) :], strict=True)
+        worth = engine.rarities(single, memories)
+        scored = [
+            (ranking.score(ranking.meaning(one.cosines, one.paragraphs, worth), share), one.memory)
+            for one, share in zip(compared, shares, strict=True)
         ]
-
-        def score_of(memory: Memory) -> float:
-            meant = ranking.meaning(cosines[memory.id], kinds_of(memory), worth)
-            return ranking.score(memory, meant, shared[memory.id], ranking.exact_share(exact, memory))
-
-        def bound_of(memory: Memory) -> float:
-            nearest = ranking.meaning_bound(cosines[memory.id], worth)
-            return ranking.score(memory, nearest, shared[memory.id], all_exact)
-
-        all_exact = ranking.all_of(exact)
-        # One that is not there was deleted meanwhile.
-        bounds = [(bound_of(memory), memory) for memory in memories if memory.id in cosines]
-        best = ranking.best_first(bounds, score_of)
-        hits = (Hit(memory, score).measured(scope.asked_near) for score, memory in best)
-        return ranking.diversify(hits, limit) if diverse else list(islice(hits, limit))
+        cosines = {one.memory.id: one.cosines for one in compared}
+        hits: list[Hit] = []
+        for score, memory in ranking.best_first(scored)[:limit]:
+            shown = len(hits) < QUOTED
+            near = ranking.nearest_passages(memory, cosines[memory.id], worth) if shown else ()
+            hits.append(Hit(memory, score, passages=near).measured(scope.asked_near))
+        return hits
 
     def _near(self, place: Point, scope: Scope, limit: int) -> list[Hit]:
-        hits = []
+        hits: list[Hit] = []
         for memory in self.engine.nearest_in_place(place, scope, limit):
             if memory.pose is not None:
                 metres = distance(memory.pose.position, place)

@@ -15,7 +15,6 @@ from pathlib import Path
 from remembr_ros.errors import InvalidRequest, RemembrError, StoreUnavailable
 from remembr_ros.geometry import Pose, RigidTransform
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
-from remembr_ros.memory.matching.sentences import forget_kinds
 from remembr_ros.memory.model.engine import Engine
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.undone import Location, Placed, Undertaking, Undone, Work
@@ -239,7 +238,6 @@ class WholeChanges:
         except OSError as error:
             failed = error
         if any(one.work.vacuum for one in undertakings):
-            forget_kinds()
             engine.vacuum()
         if failed is not None:
             raise StoreUnavailable(

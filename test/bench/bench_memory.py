@@ -21,8 +21,8 @@ from remembr_ros.memory.embedded.engine import EmbeddedEngine, open_embedded
 from remembr_ros.memory.embedded.index_files import SCALE, SLOT
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.matching import ranking
-from remembr_ros.memory.matching.sentences import kinds_of
-from remembr_ros.memory.matching.terms import identifiers, told_apart
+from remembr_ros.memory.matching.sentences import paragraphs_among
+from remembr_ros.memory.matching.terms import told_apart
 from remembr_ros.memory.model.recall import ANYTHING, Query, Scope
 from remembr_ros.memory.model.stamp import VERSION, Stamp
 from remembr_ros.memory.store import MemoryStore
@@ -127,7 +127,7 @@ def _searches(
     target = {key: most if held else None for key, most in TARGETS.items()}
     figures = _latency(f'{name}: text', store.find, [Query(q) for q in questions], target['text'], scan)
     # By all that counts in every memory. Of dozens that say the same it matters little which come first.
-    hits = [store.find(Query(q), diverse=False) for q in QUESTIONS]
+    hits = [store.find(Query(q)) for q in QUESTIONS]
     best = [vectors.best(q) for q in QUESTIONS]
     recall = recall_of([[h.memory.id for h in found] for found in hits], best)
     figures.append(Figure(f'{name}: text, recall@5 of the whole score', recall, 1.0, ''))
@@ -261,20 +261,11 @@ class _AllVectors:
         vectors = [self._of.queries[QUESTIONS.index(question)], *GivenQueries(self._of).embed(single)]
         cosines = np.stack([self.cosines(vector) for vector in vectors], axis=2)
         shares = self._engine.word_shares(question, self._memories)
-        named = identifiers(question)
-        rare = self._engine.rarities([*single, *(one.word for one in named)], self._memories)
-        worth = rare[: len(single)]
-        asked = [
-            (one.pattern, 1.0 if one.has_digit else float(rarity))
-            for one, rarity in zip(named, rare[len(single) :], strict=True)
+        worth = self._engine.rarities(single, self._memories)
+        scores = [
+            ranking.score(ranking.meaning(row, paragraphs_among(memory, len(row)), worth), shared)
+            for memory, row, shared in zip(self._memories, cosines, shares, strict=True)
         ]
-        exact: dict[str, ranking.Exact | None] = {}
-        scores = []
-        for memory, row, shared in zip(self._memories, cosines, shares, strict=True):
-            if memory.caption not in exact:
-                exact[memory.caption] = ranking.exact_share(asked, memory)
-            meant = ranking.meaning(row, kinds_of(memory), worth)
-            scores.append(ranking.score(memory, meant, shared, exact[memory.caption]))
         order = sorted(range(len(scores)), key=lambda i: (-scores[i], -self._memories[i].start_ns))
         return {self._memories[i].id: scores[i] for i in order[:5]}
 

@@ -32,7 +32,6 @@ from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.embedded.engine import open_embedded
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
-from remembr_ros.memory.matching.terms import essence
 from remembr_ros.memory.model.engine import Entry
 from remembr_ros.memory.model.recall import ANYTHING
 from remembr_ros.memory.model.record import Memory, Observation
@@ -86,7 +85,7 @@ def measure(of: Material, embedder: Embedder, count: int, path: Path) -> list[Fi
     with open_store(str(path), embedder) as store:
         figures = _in_process(name, store)
     alone_mb = store_resident_mb(path, QUESTIONS)
-    embedding_ms, _ = timed(lambda question: embedder.embed_query(essence(question)), QUESTIONS * 4)
+    embedding_ms, _ = timed(embedder.embed_query, QUESTIONS * 4)
     with WebProcess(path) as server:
         return [
             *figures,

@@ -15,7 +15,6 @@ from remembr_ros.errors import EmbedderUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.exchange.captions_file import read_captions
 from remembr_ros.memory.matching.sentences import passages
-from remembr_ros.memory.matching.terms import essence
 from remembr_ros.memory.model.engine import Entry
 from remembr_ros.memory.model.record import Memory, memory_id
 from remembr_ros.timestamps import NS
@@ -80,7 +79,7 @@ class GivenQueries:
     def __init__(self, of: Material) -> None:
         self.name = 'bench'
         self.dimension = of.queries.shape[1]
-        self._vectors = dict(zip(map(essence, QUESTIONS), of.queries, strict=True))
+        self._vectors = dict(zip(QUESTIONS, of.queries, strict=True))
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         return self._vectors[text]

@@ -1,6 +1,6 @@
 """Fits how sure the offline planner is, and tells what each of its rules is worth, one sequence left out.
 
-    python -m test.bench.planner_calibration --data NAVQA --building DIR ... --memory FILE [--rules]
+    python -m test.bench.planner_calibration --data NAVQA ... --building DIR ... --memory FILE [--rules]
 
 Prints the coefficients of remembr_ros.agent.model.confidence; what things that are there and things that are
 not there are taken for by coefficients fitted on the other sequences; the planner's correctness with those
@@ -58,7 +58,7 @@ class Case:
     """One thing asked of one memory, and whether it is there.
 
     :param group: the sequence that was asked
-    :param features: of the memory that shows it best: score, share of the words, what a short text lacks
+    :param features: of the memory that shows it best: score, that it has all words, what a short text lacks
     """
 
     group: str
@@ -187,8 +187,8 @@ def right(sequences: Sequence[sample.Sequence], recalls: Sequence[Recall]) -> di
 @contextmanager
 def coefficients(shown: Sequence[float]) -> Iterator[None]:
     """Make the planner sure by these coefficients for a while."""
-    offset, scored, covered, lacking = shown
-    fitted = replace(confidence.CALIBRATIONS[OFFLINE], shown=(offset, scored, covered, lacking))
+    offset, scored, complete, lacking = shown
+    fitted = replace(confidence.CALIBRATIONS[OFFLINE], shown=(offset, scored, complete, lacking))
     confidence.calibration_of.cache_clear()
     with patch.dict(confidence.CALIBRATIONS, {OFFLINE: fitted}):
         yield
@@ -265,19 +265,19 @@ def _best(asked: Request, recall: Recall, among: frozenset[str] | None) -> tuple
 def _features(asked: Request, hit: Hit) -> tuple[float, ...]:
     found = words_found(asked, hit.memory)
     covered = sum(found) / max(len(found), 1)
-    return hit.score, covered, confidence.lacking(hit.memory, covered)
+    return hit.score, float(covered >= 1.0), confidence.lacking(hit.memory, covered)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else '')
-    parser.add_argument('--data', required=True, metavar='NAVQA')
+    parser.add_argument('--data', required=True, nargs='+', metavar='NAVQA')
     parser.add_argument('--building', nargs='*', default=[], metavar='DIR', help='rendered buildings')
     parser.add_argument('--memory', type=Path, required=True, metavar='FILE', help='made if missing')
     parser.add_argument('--cache', type=Path, default=Path('~/.cache/remembr').expanduser())
     parser.add_argument('--rules', action='store_true', help='tell what each rule is worth')
     args = parser.parse_args()
     embedder = get_embedder(OFFLINE)
-    configs = [run_config(data='navqa', folder=args.data)]
+    configs = [run_config(data='navqa', folder=folder) for folder in args.data]
     configs += [run_config(data='building', folder=folder) for folder in args.building]
     sequences = [s for config in configs for s in datasets.load(config, args.cache / 'captions', embedder)]
     stores = []

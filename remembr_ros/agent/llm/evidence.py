@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from remembr_ros.agent.model.memory_prompt import excerpted
 from remembr_ros.errors import Ungrounded
 from remembr_ros.memory.model.recall import Hit
 
@@ -19,7 +18,6 @@ class Evidence:
     def __init__(self) -> None:
         self._labels: dict[str, str] = {}  # memory id -> label
         self._hits: dict[str, Hit] = {}  # label -> hit
-        self._sentences: dict[str, set[int]] = {}  # memory id -> those of its caption that were shown
         self._same: dict[str, str] = {}  # memory id -> label of a neighbour that says the same
         self._scores: dict[str, float] = {}  # memory id -> best score of recalls by text
         self.best: Hit | None = None
@@ -74,16 +72,6 @@ class Evidence:
     def scored(self, hits: Iterable[Hit]) -> list[Hit]:
         """Return hits with the best score of recalls by text; 0 where none found it."""
         return [replace(hit, score=self._scores.get(hit.memory.id, 0.0)) for hit in hits]
-
-    def excerpt(self, hit: Hit, about: str, limit: int, *, again: bool = False) -> str:
-        """Return what of a caption is to be shown, and remember that it was.
-
-        :param again: only sentences about it that were not shown
-        """
-        shown = self._sentences.setdefault(hit.memory.id, set())
-        text, numbers = excerpted(hit.memory.caption, about, limit, shown if again else None)
-        shown |= numbers
-        return text
 
     def tell(self, text: str) -> str:
         """Return what code told: a model may repeat its numbers."""

@@ -53,13 +53,7 @@ def read(call: Read, context: CallContext) -> Job:
     lines = [describe(context.evidence.label(hit), hit, about, limit=MAX_READ) for hit in hits]
     text = '\n'.join(lines)
     context.reserve(len(text.encode('utf-8', 'replace')) // BYTES_PER_TOKEN)
-
-    def tell() -> str:
-        for hit in hits:
-            context.evidence.excerpt(hit, '', MAX_READ)
-        return text
-
-    return lambda: tell
+    return lambda: lambda: text
 
 
 def look_again(call: LookAgain, context: CallContext) -> Job:

@@ -1,27 +1,28 @@
 """Tools that go over all memories: what shows something, by stays; a day, or another time, as a whole."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
+from typing import Literal
 
 from pydantic import Field
 
 from remembr_ros.agent.llm.arguments import UNTOLD, Arguments, Narrowed, Place
 from remembr_ros.agent.llm.call_context import CallContext, Job
 from remembr_ros.agent.llm.evidence import Evidence
-from remembr_ros.agent.llm.recall_tools import Recalled, introduce
 from remembr_ros.agent.model.answer import Question
-from remembr_ros.agent.model.confidence import how_well
 from remembr_ros.agent.model.quoting import neutral, quoted
 from remembr_ros.agent.model.same_place import span
-from remembr_ros.agent.overview.listing import listing, naming, spelling
+from remembr_ros.agent.offline.matching import another_thing
+from remembr_ros.agent.offline.relevance_model import how_likely, searched
+from remembr_ros.agent.overview.listing import Listing, listing, naming
 from remembr_ros.agent.overview.recalled_day import TODAY, RecalledDay, nothing_of_day, recall_day
-from remembr_ros.geometry import Pose
 from remembr_ros.memory.diary.day_text import DayWording, heading, shown_by
 from remembr_ros.memory.diary.episode import Episode
-from remembr_ros.memory.matching.terms import content_stems, words
-from remembr_ros.memory.model.recall import Hit, Query, Scope
-from remembr_ros.memory.recall import Recall, every
+from remembr_ros.memory.matching.sentences import split_sentences
+from remembr_ros.memory.matching.terms import content_stems
+from remembr_ros.memory.model.recall import Hit, Query
+from remembr_ros.memory.recall import every
 from remembr_ros.timestamps import format_clock
 
 EPISODES = 16  # Stays and drives that a model is told, apart from the pieces of long drives
@@ -30,17 +31,19 @@ FEWEST_LETTERS = 40  # Of what was seen and read, for each
 TEXTS = 8
 DEEDS = 3  # Of each, where there is room
 
-PER_PAGE = 15  # Lines: some 300 tokens
-PLACES = 5  # that are told, as are spellings
-MEANT = 3  # memories by meaning: each may take a caption
+PER_PAGE = 15  # Lines: some 400 tokens
+PLACES = 5  # that are told
+SAID = 60  # Characters of what shows it, for each
+COMPARED = 100  # Memories that are nearest in meaning
+MEANT, PERHAPS = 5, 0.2  # of them that are told where they lack the words, beside others if so likely
 SURE = 0.8  # What code lists of poses, and of all memories with the words, is there
-FITTING = ('surely', 'likely')  # Where no memory has the words, those of which the recall says so
 
 
 class ListAll(Narrowed):
-    """All that show it, by stays: how many, how often, since when, where most."""
+    """All that show it, by stays: how many, how often, since when, where most; by time, or by place."""
 
     query: str = Field(min_length=1, max_length=2_000)
+    by: Literal['time', 'place'] = 'time'
     page: int = Field(1, ge=1, le=10_000)
 
 
@@ -57,43 +60,42 @@ class ToldLine:
     seconds: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Overview:
-    """Lines, the first of them a summary, and how many memories were looked at.
-
-    :param by_meaning: what may show what was asked for in other words
-    :param about: what was asked for, where nothing has its words; then nobody is sure
-    """
-
-    lines: Sequence[ToldLine]
-    looked_at: int
-    by_meaning: Sequence[Hit] = ()
-    about: str = ''
-
-
 def list_all(call: ListAll, context: CallContext) -> Job:
     """List all memories that show something."""
-    question, recall = context.question, context.recall
-    return _over_all(call, context, lambda scope: _list_all(call.query, call.page, question, recall, scope))
-
-
-def _over_all(call: Narrowed, context: CallContext, look: Callable[[Scope], Overview]) -> Job:
-    scope = context.scope(call)
-    narrowed = scope.is_narrow
+    scope, question = context.scope(call), context.question
     context.recalls += 1
 
     def job() -> Callable[[], str]:
-        found = look(scope)
+        recall = context.recall
+        memories, whole = every(recall, scope)
+        near = recall.find(Query(call.query, scope=scope, limit=COMPARED)) if memories else []
+        asked = searched(call.query)
+        named = [hit for hit in naming(memories, call.query) if not another_thing(asked, hit.memory)]
+        known = {hit.memory.id for hit in named}
+        others = [
+            replace(hit, score=how_likely(asked, hit, recall.embedder_name))
+            for hit in near
+            if hit.memory.id not in known
+        ]
+        others = sorted(
+            (hit for hit in others if not named or hit.score >= PERHAPS), key=lambda hit: -hit.score
+        )
+        listed = listing(named, question.same_place, recall)
+        lines = [
+            ToldLine(_summed_up(listed, f'{len(memories)}{"" if whole else " or more"} memories')),
+            *paged(_by_stays(listed, call, question), call.page),
+        ]
+        if others and call.page == 1:
+            lines.append(ToldLine(f'in other words, at best {others[0].score:.2f} likely:'))
+            lines += [ToldLine(_seen(hit, call.query, question), [hit]) for hit in others[:MEANT]]
 
         def tell() -> str:
-            context.searched.append((narrowed, found.looked_at))
-            told = [shown(line, context.evidence) for line in found.lines]
-            if found.by_meaning:
-                recalled = Recalled(found.by_meaning[:MEANT], found.looked_at, found.about)
-                told.append(introduce(recalled, context))
-            if not found.about:
+            context.searched.append((scope.is_narrow, len(memories)))
+            if named:
                 context.sure = max(context.sure, SURE)
-            return '\n'.join(told)
+            else:
+                context.evidence.keep_scores(near)
+            return '\n'.join(shown(line, context.evidence) for line in lines)
 
         return tell
 
@@ -109,48 +111,34 @@ def shown(line: ToldLine, evidence: Evidence) -> str:
     return f'[{", ".join(labels)}] {text}' if labels else text
 
 
-def _list_all(query: str, page: int, question: Question, recall: Recall, scope: Scope) -> Overview:
-    """Return all memories that show something, by stays.
+def _summed_up(listed: Listing, of: str) -> str:
+    if not listed.places:
+        return f'none of {of} has these words'
+    most = sorted(enumerate(listed.places, 1), key=lambda place: -len(place[1]))[:PLACES]
+    often = ', '.join(f'place {number}: {len(place)} memories' for number, place in most)
+    stays = f'{len(listed.stays)} stays at {len(listed.places)} places'
+    return f'{listed.memories} of {of} have these words: {stays}; {often}'
 
-    :param page: from 1 on
-    """
-    memories, whole = every(recall, scope)
-    hits, by = naming(memories, query), 'have these words'
-    named = {hit.memory.id for hit in hits}
-    found = recall.find(Query(query, scope=scope, limit=100)) if memories else []
-    others = [hit for hit in found if hit.memory.id not in named]
-    likely = [hit for hit in others if how_well(hit.score, recall.embedder_name) in FITTING]
-    if not hits:
-        hits, by = likely, 'may show it, none has all the words'
-    listed = listing(hits, question.same_place, recall, whole=whole)
-    of = f'{len(memories)}{"" if whole else " or more"} memories'
-    if not hits:
-        head = f'none of {of} has these words; by meaning:' if others else f'none of {of} shows it'
-        return Overview([ToldLine(head)], len(memories), others, query)
-    head = f'{len(hits)} of {of} {by}: {len(listed.stays)} stays at {len(listed.places)} places'
+
+def _by_stays(listed: Listing, call: ListAll, question: Question) -> list[ToldLine]:
+    """Return a line of each stay, cited by its first and its last memory."""
     places = {hit.memory.id: number for number, place in enumerate(listed.places, 1) for hit in place}
-    said = {hit.memory.id: spelling(hit.memory, query) for hit in hits} if named else {}
-    ways = Counter(said.values())
-    if len(ways) > 1 or any(len(words(way)) > len(content_stems(query)) for way in ways):
-        # A bus stop sign has the words of a stop sign: whoever asks tells which is meant.
-        head += f', as {", ".join(f"{quoted(way)} ({n})" for way, n in ways.most_common(PLACES))}'
-    else:
-        said = {}
     lines = []
     for stay in listed.stays:
-        start_ns, end_ns = span(stay)
-        pose = stay[0].memory.pose
-        text = (
-            f'{clock(start_ns, question)} to {clock(end_ns, question)} at place {places[stay[0].memory.id]}'
-        )
-        way = said.get(stay[0].memory.id)
-        lines.append(ToldLine(f'{text} {_at(pose)}{f": {quoted(way)}" if way else ""}', (stay[0],)))
-    most = sorted(listed.places, key=len, reverse=True)[:PLACES]
-    often = [f'place {places[place[0].memory.id]}: {len(place)} memories' for place in most]
-    lines = [ToldLine(f'{head}; {", ".join(often)}'), *paged(lines, page)]
-    if by_meaning := (likely if named else hits):
-        lines.append(ToldLine('by meaning:'))
-    return Overview(lines, len(memories), by_meaning, '' if named else query)
+        number, ends = places[stay[0].memory.id], stay[:1] if len(stay) == 1 else (stay[0], stay[-1])
+        text = f'place {number}, {_seen(stay[0], call.query, question, span(stay)[1])}'
+        lines.append((number, ToldLine(text, ends)))
+    return [line for _, line in (sorted(lines, key=itemgetter(0)) if call.by == 'place' else lines)]
+
+
+def _seen(hit: Hit, query: str, question: Question, end_ns: int | None = None) -> str:
+    """Return when and where a memory was made, and what of it is about a query."""
+    memory, asked = hit.memory, content_stems(query)
+    parts = [*split_sentences(memory.caption), *memory.scene_text]
+    said = hit.passages[0] if hit.passages else max(parts, key=lambda part: len(asked & content_stems(part)))
+    end = clock(memory.end_ns if end_ns is None else end_ns, question)
+    where = f'({memory.pose.x:.1f}, {memory.pose.y:.1f})' if memory.pose else '(place unknown)'
+    return f'{clock(memory.start_ns, question)} to {end} at {where}: {quoted(said[:SAID])}'
 
 
 def paged(lines: Sequence[ToldLine], page: int) -> list[ToldLine]:
@@ -166,10 +154,6 @@ def clock(time_ns: int, question: Question) -> str:
     date, clock, _ = format_clock(time_ns, question.zone).split(' ', 2)
     today = format_clock(question.now_ns, question.zone)[: len(date)]
     return clock if date == today else f'{date} {clock}'
-
-
-def _at(pose: Pose | None) -> str:
-    return f'({pose.x:.1f}, {pose.y:.1f})' if pose else '(place unknown)'
 
 
 class TellDay(Arguments):

@@ -8,9 +8,7 @@ from pydantic import Field
 
 from remembr_ros.agent.llm.arguments import UNTOLD, Narrowed, Place
 from remembr_ros.agent.llm.call_context import CallContext, Job
-from remembr_ros.agent.model.confidence import how_well
-from remembr_ros.agent.model.memory_prompt import describe
-from remembr_ros.agent.model.quoting import quoted
+from remembr_ros.agent.model.memory_prompt import describe, excerpt
 from remembr_ros.agent.model.same_place import GAP_NS, SAME_PLACE_M
 from remembr_ros.geometry import distance
 from remembr_ros.memory.matching.terms import content_stems
@@ -19,8 +17,8 @@ from remembr_ros.memory.model.record import AGENT, OBJECT, Memory
 from remembr_ros.memory.recall import nearest_in_time
 from remembr_ros.timestamps import format_clock
 
-SHOWN = 220  # Characters of a caption that are shown first: some 55 tokens; `read` shows the rest
-AGAIN = 200  # Characters more of it that a later recall is about
+ROOM = 1_400  # Characters of the captions that a recall shows, some 350 tokens; `read` shows the rest
+WHOLE, SHOWN = 700, 160  # Of one at most, and where the room is taken at least
 OVERFETCH = 4  # Times as many memories are recalled, as some say the same
 MOST = 1_000  # Memories that one recall may ask for
 MOST_NAMED = 10  # Known memories that a recall names
@@ -110,8 +108,8 @@ def _recall(query: Query, context: CallContext) -> Job:
 
 
 def introduce(found: Recalled, context: CallContext) -> str:
-    """Return memories for the model to read: new ones get labels, of known ones what was not shown is."""
-    evidence, about, embedder = context.evidence, found.about, context.recall.embedder_name
+    """Return memories for the model to read: new ones get labels, known ones are named."""
+    evidence, about = context.evidence, found.about
     if about:
         evidence.keep_scores(found.hits)
     labels = {hit.memory.id: _known_as(hit, about, context) for hit in found.hits}
@@ -119,19 +117,20 @@ def introduce(found: Recalled, context: CallContext) -> str:
     # What fits no better than the last new one is no news.
     until = found.hits.index(fresh[-1][0]) if len(fresh) == context.limit else len(found.hits)
     known = [hit for hit in found.hits[: max(until, context.limit)] if labels[hit.memory.id]]
-    again = [line for hit in known if (line := _again(hit, about, context))][: context.limit]
     with_robot = len({hit.memory.robot for hit in found.hits}) > 1
-    lines = [_line(same, found, context, with_robot=with_robot) for same in fresh] + again
-    fits = ''
-    if about and found.hits:
-        fits = f', the best fits {how_well(max(hit.score for hit in found.hits), embedder)}'
-    head = f'{len(fresh)} of {found.total} memories{fits}:'
+    lines, room = [], ROOM
+    for left, same in zip(range(len(fresh))[::-1], fresh, strict=True):
+        limit = max(min(WHOLE, room - SHOWN * left), SHOWN)
+        lines.append(_line(same, found, context, limit, with_robot=with_robot))
+        room -= min(limit, len(same[0].memory.caption))
+    head = f'{len(fresh)} of {found.total} memories{", best first" if about else ""}:'
     if not fresh:
-        head = f'nothing {"new" if known else "found"} among {found.total} memories{fits}'
+        head = f'nothing {"new" if known else "found"} among {found.total} memories'
     if named := list(dict.fromkeys(labels[hit.memory.id] for hit in known))[:MOST_NAMED]:
-        lines.append(f'shown before: {", ".join(named)}')
+        best = ' (which fit best)' if about and known[0] is found.hits[0] else ''
+        lines.append(f'shown before: {", ".join(named)}{best}')
     if found.besides:
-        nearest = [_line([hit], Recalled((hit,), 1), context) for hit in found.besides]
+        nearest = [_line([hit], Recalled((hit,), 1), context, SHOWN) for hit in found.besides]
         lines += ['the nearest times remembered:', *nearest]
     told = [*chain.from_iterable(fresh), *known]
     memories = [
@@ -142,14 +141,17 @@ def introduce(found: Recalled, context: CallContext) -> str:
     return '\n'.join([head, *lines])
 
 
-def _line(same: Sequence[Hit], found: Recalled, context: CallContext, *, with_robot: bool = False) -> str:
-    """Return the line of a memory, and when its neighbours said the same."""
+def _line(
+    same: Sequence[Hit], found: Recalled, context: CallContext, limit: int, *, with_robot: bool = False
+) -> str:
+    """Return the line of a memory, and when its neighbours said the same.
+
+    :param limit: characters of its caption
+    """
     evidence, question, hit = context.evidence, context.question, same[0]
     ((label, *_),) = evidence.add([hit])
     words = []
-    if found.about:
-        words.append(how_well(hit.score, context.recall.embedder_name))
-    elif hit.distance_m is not None:
+    if not found.about and hit.distance_m is not None:
         words.append(f'{hit.distance_m:.1f} m from there')
     if len(same) > 1:
         start_ns = min(other.memory.start_ns for other in same)
@@ -157,7 +159,7 @@ def _line(same: Sequence[Hit], found: Recalled, context: CallContext, *, with_ro
         first, last = (format_clock(ns, question.zone).split(' ')[1] for ns in (start_ns, end_ns))
         words.append(f'{len(same)} memories from {first} to {last} say the same')
         evidence.join(label, same)
-    caption = evidence.excerpt(hit, f'{found.about} {question.text}', SHOWN)
+    caption = excerpt(hit.memory.caption, f'{found.about} {question.text}', limit, hit.passages)
     return describe(label, hit, question, caption=caption, limit=SHOWN, with_robot=with_robot, words=words)
 
 
@@ -174,15 +176,6 @@ def _known_as(hit: Hit, about: str, context: CallContext) -> str:
         if not about or not asked <= content_stems(other.caption):
             return ''
     return label
-
-
-def _again(hit: Hit, about: str, context: CallContext) -> str:
-    """Return what of a memory is about a query and was not shown; empty: nothing."""
-    evidence = context.evidence
-    if not about or not evidence.has_label(hit.memory.id):
-        return ''
-    caption = evidence.excerpt(hit, about, AGAIN, again=True)
-    return f'{evidence.label(hit)} again: {quoted(caption)}' if caption else ''
 
 
 def _in_other_words(hits: Sequence[Hit], about: str) -> list[list[Hit]]:

@@ -3,7 +3,7 @@
 A new one stands in one of the modules *_tools and in the table here.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -140,20 +140,24 @@ def compact(schema: Mapping[str, Any], definitions: Mapping[str, Any] | None = N
     return kept
 
 
-def _tool(name: str, schema: type[Arguments]) -> Tool:
+def _tool(name: str, schema: type[Arguments], without: Collection[str] = ()) -> Tool:
     parameters = compact(schema.model_json_schema())
+    parameters['properties'] = {k: v for k, v in parameters['properties'].items() if k not in without}
     return Tool(name, parameters.pop('description', ''), parameters)
 
 
 ALL_TOOLS = tuple(_tool(name, schema) for name, schema in _SCHEMAS.items())
 OF_OBJECTS = frozenset(('find_objects', 'object_history', 'around'))
+MOVES_ALONE = _tool('happened', WhatHappened, ('object', 'receptacle', 'outcome', 'never', 'nth'))
+"""Where no deeds are known, how it moved and where it stayed is all that there is to tell."""
 
 
 def tools_for(*, look_again: bool = False, objects: bool = False, deeds: bool = False) -> tuple[Tool, ...]:
     """Return the tools that are of use: what looks, and whether there are objects and deeds, decides."""
     of_use = ((look_again, {LOOK_AGAIN}), (objects, OF_OBJECTS), (objects or deeds, {'just_now'}))
     without = {name for used, names in of_use for name in names if not used}
-    return tuple(tool for tool in ALL_TOOLS if tool.name not in without)
+    known = (tool if deeds or tool.name != MOVES_ALONE.name else MOVES_ALONE for tool in ALL_TOOLS)
+    return tuple(tool for tool in known if tool.name not in without)
 
 
 TOOLS = tools_for()  # Those that need nothing but a recall

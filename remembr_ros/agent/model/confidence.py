@@ -25,8 +25,8 @@ class ScoreCalibration:
 
     :param fits: offset, and weight of the score: a hit shows what a text asks for
     :param cited: offset, weights of the best score and of the share of the asked words: so do cited memories
-    :param shown: offset, weights of the score, of the share of the asked words that the memory has, and of
-        that of those which a short one lacks: it shows the thing that the words are about
+    :param shown: offset, weights of the score, of that the memory has all of the asked words, and of the
+        share of them that a short one lacks: it shows the thing that the words are about
     """
 
     fits: tuple[float, float]
@@ -34,11 +34,11 @@ class ScoreCalibration:
     shown: tuple[float, float, float, float]
 
 
-WARY = ScoreCalibration(fits=(-4.0, 4.0), cited=(-5.0, 3.0, 3.0), shown=(-5.0, 3.0, 4.0, -2.0))
+WARY = ScoreCalibration(fits=(-4.0, 4.0), cited=(-5.0, 3.0, 3.0), shown=(-3.9, 3.0, 3.0, -2.2))
 """For an embedder that nobody measured: nothing is likely until scores and words are high."""
 
 CALIBRATIONS = {
-    OFFLINE: ScoreCalibration(fits=(-4.97, 10.8), cited=(-1.27, 2.35, 2.5), shown=(-4.8, 5.77, 3.36, -3.66))
+    OFFLINE: ScoreCalibration(fits=(-4.15, 9.35), cited=(-1.24, 2.87, 2.41), shown=(-3.18, 4.35, 3.08, -4.16))
 }
 
 SHORT = 150  # Characters of a text up to which it says no more than what is there
@@ -83,7 +83,8 @@ def shown_confidence(hit: Hit, covered: float, embedder: str) -> float:
     :param hit: with the score of that recall
     :param covered: share of the words for the thing that the memory has, in whatever spelling
     """
-    return logistic(calibration_of(embedder).shown, (hit.score, covered, lacking(hit.memory, covered)))
+    features = hit.score, float(covered >= 1.0), lacking(hit.memory, covered)
+    return logistic(calibration_of(embedder).shown, features)
 
 
 def lacking(memory: Memory, covered: float) -> float:

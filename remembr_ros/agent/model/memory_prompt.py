@@ -1,14 +1,14 @@
 """Memories in words, as a model is shown them, with every number filled in by code."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.model.grounding import comparable
 from remembr_ros.agent.model.quoting import neutral, quoted
 from remembr_ros.geometry import distance
 from remembr_ros.memory.matching.sentences import split_sentences
-from remembr_ros.memory.matching.terms import content_stems
+from remembr_ros.memory.matching.terms import content_stems, words
 from remembr_ros.memory.model.recall import Hit, Survey
 from remembr_ros.memory.model.record import AGENT, CAPTIONER, PLACE, Memory
 from remembr_ros.timestamps import NS, format_clock, format_duration
@@ -83,7 +83,7 @@ def describe(
 ) -> str:
     """Return a memory as a model is shown it: one line, what the camera saw quoted as data.
 
-    :param caption: what of it is shown; None: of one above the limit, the sentences about the question
+    :param caption: what of it is shown; None: of one above the limit, the sentences nearest to what found it
     :param limit: characters of the caption, and of the text in view
     :param with_robot: say which robot remembers
     :param words: what else is to be said of it
@@ -97,7 +97,7 @@ def describe(
     elif memory.source != CAPTIONER:
         parts.append(f'by {neutral(memory.source)[:20]}')
     if caption is None:
-        caption = excerpt(memory.caption, question.text, limit)
+        caption = excerpt(memory.caption, question.text, limit, hit.passages)
     parts.append(f'caption {quoted(caption)}')
     if memory.scene_text:
         parts.append(f'text {_texts(memory.scene_text, limit)}')
@@ -136,43 +136,33 @@ def from_here(placed: Answer | Memory, question: Question) -> list[str]:
     return [f'{distance(placed.pose.position, question.here.position):.1f} m from here']
 
 
-def excerpt(caption: str, about: str, limit: int) -> str:
-    """Return a caption, or as many of its sentences as fit, in their order."""
-    return excerpted(caption, about, limit)[0]
+def excerpt(caption: str, about: str, limit: int, nearest: Sequence[str] = ()) -> str:
+    """Return a caption, or as many of its sentences as fit, in their order; what is cut is marked.
 
-
-def excerpted(
-    caption: str, about: str, limit: int, shown: Collection[int] | None = None
-) -> tuple[str, set[int]]:
-    """Return a caption, or as many of its sentences as fit, in their order, and which ones these are.
-
-    Those with the most words of the question come first, of the others the earlier ones.
-
-    :param about: what is looked for
-    :param limit: characters; what is cut is marked
-    :param shown: sentences to leave out, with those that have no word of what is looked for; None: none
+    :param about: what is looked for: of sentences that are not told apart else, those with most of its words
+        come first, then the earlier ones
+    :param limit: characters
+    :param nearest: what of the caption is nearest to it, see :class:`remembr_ros.memory.model.recall.Hit`
     """
-    sentences = split_sentences(caption)
-    if shown is None and len(caption) <= limit:
-        return caption, set(range(len(sentences)))
-    asked = content_stems(about)
+    if len(caption) <= limit:
+        return caption
+    sentences, asked = split_sentences(caption), content_stems(about)
+    said = [' '.join(words(text)) for text in nearest]
+    plain = [' '.join(words(sentence)) for sentence in sentences]
+    # Passages are without markdown and 'In the video, you see'.
+    places = [next((i for i, text in enumerate(said) if text in one), len(said)) for one in plain]
     shared = [len(asked & content_stems(sentence)) for sentence in sentences]
-    order = sorted(range(len(sentences)), key=lambda i: (-shared[i], i))
-    if shown is not None:
-        order = [i for i in order if shared[i] and i not in shown]
+    order = sorted(range(len(sentences)), key=lambda i: (places[i], -shared[i], i))
     kept: set[int] = set()
     room = limit
     for i in order:
         if len(sentences[i]) + 2 <= room:
             kept.add(i)
             room -= len(sentences[i]) + 2
-    if order and not kept:
-        return f'{sentences[order[0]][: limit - 1]}{CUT}', {order[0]}
-    if not order:
-        return ('' if shown is not None else caption[:limit]), set()
+    if not kept:
+        return f'{sentences[order[0]][: limit - 1]}{CUT}' if order else caption[:limit]
     told = enumerate(sentences)
-    text = ' '.join(text if i in kept else CUT for i, text in told if i in kept or not i or i - 1 in kept)
-    return text, kept
+    return ' '.join(text if i in kept else CUT for i, text in told if i in kept or not i or i - 1 in kept)
 
 
 def _texts(texts: tuple[str, ...], limit: int) -> str:

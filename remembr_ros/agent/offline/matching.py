@@ -43,6 +43,10 @@ _COLOURS = frozenset(
     'yellow'.split()
 )
 
+_MATERIALS = frozenset(
+    'brick cardboard concrete fabric glass gold leather metal paper plastic rubber steel stone wood'.split()
+)
+
 _SORTS = frozenset(
     'area building centre center class classroom department hall lab laboratory machine office room shop '
     'station store studio suite wing zone'.split()
@@ -95,7 +99,8 @@ def _is_known(word: str) -> bool:
 
 
 def another_thing(request: Request, memory: Memory) -> str:
-    """Return what a memory names by the asked noun and is another thing: fire extinguisher, picture of a dog.
+    """Return what a memory names by the asked noun and is another thing: a fire extinguisher is no fire, a
+    picture of a dog is none, a bus stop sign is no stop sign.
 
     :return: empty: it has the thing itself, or does not name it
     """
@@ -108,11 +113,27 @@ def another_thing(request: Request, memory: Memory) -> str:
                     continue
                 if shown := _SHOWS.search(clause[: found.end()]):
                     others = others or shown[0]
+                elif longer := _longer_name(words(request.phrase), words(clause[: found.end()])):
+                    others = others or longer
                 elif stem(found[2] or '') in asked_words(request) or not _is_compound(clause, found):
                     return ''
                 else:
                     others = others or f'{found[1]} {found[2]}'
     return others
+
+
+def _longer_name(phrase: Sequence[str], said: Sequence[str]) -> str:
+    """Return the name of several words that a text ends with, if a noun makes it that of another thing.
+
+    One word with a noun before it is still that: a police car is a car.
+    """
+    end = said[-len(phrase) - 1 :]
+    if len(phrase) < 2 or len(end) <= len(phrase) or list(map(stem, end[1:])) != list(map(stem, phrase)):
+        return ''
+    from textblob.en import parser
+
+    kind = end[0] not in _COLOURS | _MATERIALS and parser.lexicon.get(end[0], '')
+    return ' '.join(end) if kind in ('NN', 'NNS') else ''
 
 
 def _is_compound(clause: str, found: re.Match[str]) -> bool:

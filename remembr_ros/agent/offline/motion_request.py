@@ -93,7 +93,7 @@ _WHAT = tuple(
         ),
         (
             Moved.GOING,
-            rf'\b{_I}\s+(?:\w+\s+)?{_MOVE}\b|\b{_I}\s+(?:start|started|begin|began|continue|continued|resume|resumed)\b'
+            rf'\b{_I}\s+(?:\w+\s+)?{_MOVE}\b(?!.*\bside\s+of\b)|\b{_I}\s+(?:start|started|begin|began|continue|continued|resume|resumed)\b'
             rf'.*\b(?:mov|driv|going|to\s+go)|\b{_I}\s+set\s+off\b',
         ),
     )

@@ -207,7 +207,7 @@ def _find(request: Request, question: Question, recall: Recall, scope: Scope) ->
 
 def _choice(request: Request, hits: Sequence[Hit]) -> Choice:
     """Return which one is meant: things are moved, and where one is, is where it surely was last."""
-    last = request.kind is Kind.TIME or (request.last and hits and hits[0].score >= EVEN)
+    last = request.last and hits and hits[0].score >= EVEN
     return Choice.LATEST if last and request.choice is Choice.CITED_FIRST else request.choice
 
 
@@ -309,7 +309,9 @@ def _claim(  # noqa: PLR0911
         return Claim(Kind.POSITION, was_seen(request, decisive, last=last) + note, placed, choice=choice)
     if request.kind is Kind.TIME:
         decisive = choose(best, choice := _choice(request, hits), question)
-        return Claim(Kind.TIME, was_seen(request, decisive) + note, best, choice=choice)
+        shown = stay_of(decisive, best) if request.arriving else best
+        choice = Choice.EARLIEST if request.arriving else choice
+        return Claim(Kind.TIME, was_seen(request, decisive) + note, shown, choice=choice)
     if request.kind is Kind.DURATION:
         stay = stay_of(choose(best, request.choice, question), as_good_as_best(hits))
         text = f'{was_seen(request, stay[0])}{note} for' if request.target else f'That lasted{note}'

@@ -38,9 +38,10 @@ _PHRASES = re.compile(
     r'|[?\uff1f!.,;:"“”«»]',
     re.IGNORECASE,
 )
-_COUNT = re.compile(r'(?<![\w-])(?P<count>\d+)\s+(?:\w+\s+)?(?P<what>[a-z]{3,}s)\b')
+_COUNT = re.compile(r'(?<![\w-])(?P<count>\d+)(?:-(?=[a-z]{3})|\s+(?:\w+\s+)?(?P<what>[a-z]{3,}s)\b)')
+"""'5 tables', 'an 18-wheeler'."""
 ADDED = re.compile(
-    r'\b(?:with|without|in|inside|on|at|of|for|from|that|which|who|whose|where|when|while|near|beside'
+    r'\b(?:with|without|in|inside|into|on|at|of|for|from|that|which|who|whose|where|when|while|near|beside'
     r'|behind|wearing|holding|carrying|having|sitting|standing|walking|riding|driving|waiting|trying|saying'
     r'|chatting|talking|working|playing|opposite|around|by|next|close|to)\b',
     re.IGNORECASE,

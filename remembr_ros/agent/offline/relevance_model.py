@@ -26,7 +26,7 @@ from remembr_ros.memory.objects.wording import of_itself
 from remembr_ros.memory.recall import Recall
 
 POOL = 30  # Memories looked at for one thing
-SHOWN = 0.02  # What is less likely than this was not seen; what is likelier is shown, with how sure it is
+SHOWN = 0.01  # What is less likely than this was not seen; what is likelier is shown, with how sure it is
 AS_GOOD = 0.1  # Memories this much less likely than the best one show the thing as well as that one does
 SURE = 0.75  # Who asks for the last one means any of those that are likelier than this
 PERHAPS = 0.4  # What names another thing by the asked word, or meets a part of a question, is no likelier
@@ -82,14 +82,15 @@ def as_unsure(likely: float) -> float:
 
 
 @lru_cache(32)
-def _searched(text: str) -> Request:
+def searched(text: str) -> Request:
+    """Return what a search text asks for."""
     return parse_request(text, 0)
 
 
 def fit_in_a_word(text: str, hit: Hit, embedder: str) -> str:
     """Return how likely a hit of a search shows what its text says: surely, likely, perhaps or hardly."""
-    likely = how_likely(_searched(text), hit, embedder)
-    return in_a_word(as_unsure(likely) if lacks_a_part(_searched(text), hit.memory) else likely)
+    likely = how_likely(searched(text), hit, embedder)
+    return in_a_word(as_unsure(likely) if lacks_a_part(searched(text), hit.memory) else likely)
 
 
 def find_outermost(

@@ -51,6 +51,7 @@ class Request:
     :param every_time: the question is when, every time
     :param last: the question is where something is, or was put: where it was, is of no interest
     :param far: the question is how far it is
+    :param arriving: the question is when the robot reached it
     :param now: the question is where a thing is, or how, and not what there was
     :param own: the question is about what the robot did
     :param said: all words of it but those of its anchors and those that only ask for a sight
@@ -77,6 +78,7 @@ class Request:
     every_time: bool
     last: bool
     far: bool
+    arriving: bool
     now: bool
     own: bool
     said: tuple[str, ...]
@@ -173,6 +175,7 @@ _SOMEHOW = frozenset(('did', 'have', 'has', 'had', 'can', 'could'))
 _APART = frozenset(('where', 'between', 'how far'))
 _TO_COME = frozenset(f'{verb} {who}' for verb in ('will', 'shall', 'should') for who in ('you', 'i', 'we'))
 _WITHIN = frozenset(('in', 'on', 'inside', 'under', 'above', 'below'))
+_ARRIVING = frozenset(('reach', 'reached', 'arrive', 'arrived', 'get to', 'got to', 'come to', 'came to'))
 _OWN = frozenset(('you', 'we', 'i', 'robot', 'take', 'took'))
 _PLAIN = ASKING.union(
     ('anyone', 'building', 'close', 'describe', 'floor', 'gone', 'house', 'list', 'room')
@@ -253,6 +256,7 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
         last=kind is Kind.POSITION
         and (bool(deed and target_of(deed)) or asked[:1] != ['where'] or not _SOMEHOW & said),
         far='how far' in said,
+        arriving=kind is Kind.TIME and bool(_ARRIVING & said),
         own=bool(_OWN & said),
         now=asked[:1] in (['is'], ['are']) and not ' '.join(asked[1:]).startswith(('there', 'any')),
         said=_said(asked, relation),

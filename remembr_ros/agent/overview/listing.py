@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from remembr_ros.agent.model.same_place import SamePlace, by_place, span, stays
 from remembr_ros.memory.matching.ranking import searchable
-from remembr_ros.memory.matching.terms import STOP_WORDS, content_stems, stem, words
+from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.model.record import CAPTIONER, Memory
 from remembr_ros.memory.recall import Recall
@@ -70,19 +70,3 @@ def naming(memories: Collection[Memory], query: str) -> list[Hit]:
     """Return the memories that have all words of a query that say something, in their order."""
     asked = content_stems(query)
     return [Hit(memory, 1.0) for memory in memories if asked <= content_stems(searchable(memory))]
-
-
-def spelling(memory: Memory, query: str) -> str:
-    """Return how a memory says the words of a query, with the word before: 'bus stop sign' for a stop sign.
-
-    Of several ways the shortest one, of words farther apart none: it is the words as they were asked.
-    """
-    asked, text = content_stems(query), words(searchable(memory))
-    stems = list(map(stem, text))
-    ends = range(len(asked), min(len(text), 2 * len(asked)) + 1)
-    for length in ends:
-        for start in range(len(text) - length + 1):
-            if stems[start] in asked and asked <= set(stems[start : start + length]):
-                before = start > 0 and text[start - 1] not in STOP_WORDS
-                return ' '.join(text[start - before : start + length])
-    return ' '.join(word for word in words(query) if stem(word) in asked)

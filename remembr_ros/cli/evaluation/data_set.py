@@ -40,12 +40,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     recall = parser.add_argument_group('recall')
     recall.add_argument('--embedder', metavar='NAME', help='sentence-transformers model, by name or folder')
     recall.add_argument(
-        '--no-diversity',
-        dest='diversity',
-        action='store_false',
-        help='show five memories of one parked hour, if they fit best',
-    )
-    recall.add_argument(
         '--no-hybrid', dest='hybrid', action='store_false', help='recall by meaning alone, not by words'
     )
     recall.add_argument('--consolidation', action='store_true', help='merge stays in which nothing changes')

@@ -80,7 +80,6 @@ class RunConfig(BaseModel):
     frames: int = Field(50, ge=1, le=1000)  # shown to the planner frames
     context_tokens: int = Field(100_000, ge=1_000)  # that the planner all_captions may fill
     embedder: str = ''  # empty: the default
-    diversity: bool = True  # recall shows distinct stays rather than one parked hour
     hybrid: bool = True  # recall counts words beside meaning
     consolidation: bool = False  # stays in which nothing changes become one memory
     seeds: tuple[int, ...] = Field((0,), min_length=1)  # each question is asked once per seed

@@ -32,7 +32,7 @@ MAX_RUNS = 500
 class Cell:
     """One combination.
 
-    :param name: of its folder, such as 'rounds=2,diversity=false'
+    :param name: of its folder, such as 'rounds=2,hybrid=false'
     :param settings: what it differs by from the others; servers without a password
     """
 

@@ -76,7 +76,7 @@ def _measured(factor: int, samples: Sequence[Sample], store: MemoryStore) -> dic
     ranks, latencies = [], []
     for sample in samples:
         began = time.perf_counter()
-        hits = store.find(Query(sample.question.text, limit=RETRIEVED), diverse=False)
+        hits = store.find(Query(sample.question.text, limit=RETRIEVED))
         latencies.append(time.perf_counter() - began)
         ranks.append(rank([hit.memory.id for hit in hits], sample.relevant))
     latencies.sort()

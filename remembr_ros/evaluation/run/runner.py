@@ -106,7 +106,7 @@ class _Asked:
 
     def ask(self, sample: Sample, seed: int) -> tuple[QuestionRecord, QuestionTrace]:
         raw = Query(sample.question.text, scope=sample.scope, limit=RETRIEVED)
-        found = self.store.find(raw, diverse=self.config.diversity, hybrid=self.config.hybrid)
+        found = self.store.find(raw, hybrid=self.config.hybrid)
         trace = QuestionTrace()
         answer, failure, reason = None, '', ''
         trial = self.sequence.trial
@@ -168,7 +168,7 @@ class _Asked:
         return record, trace
 
     def _visible(self, sample: Sample, trace: QuestionTrace) -> Recall:
-        tuned = TunedRecall(self.store, self.config.diversity, self.config.hybrid)
+        tuned = TunedRecall(self.store, self.config.hybrid)
         recall: Recall = WindowedRecall(tuned, sample.scope)
         if self.config.planner is PlannerName.ORACLE and self.sequence.trial is None:
             recall = OracleRecall(recall, sample.relevant)

@@ -12,18 +12,16 @@ ALL = 1_000  # more memories than the longest sequence has
 
 @dataclass(frozen=True, slots=True)
 class TunedRecall:
-    """A store's recall with parts of it switched off.
+    """A store's recall with a part of it switched off.
 
-    :param diverse: see StoreSearch.find
     :param hybrid: see StoreSearch.find
     """
 
     store: StoreSearch
-    diverse: bool = True
     hybrid: bool = True
 
     def find(self, query: Query) -> list[Hit]:
-        return self.store.find(query, diverse=self.diverse, hybrid=self.hybrid)
+        return self.store.find(query, hybrid=self.hybrid)
 
     def count(self, scope: Scope = ANYTHING) -> int:
         return self.store.count(scope)

@@ -19,7 +19,7 @@ from remembr_ros.memory.embedded.scalar_index import Columns, in_place_order, in
 from remembr_ros.memory.matching.bm25 import WordIndex
 from remembr_ros.memory.matching.ranking import newest_first, searchable
 from remembr_ros.memory.matching.sentences import paragraphs_among
-from remembr_ros.memory.model.engine import Entry
+from remembr_ros.memory.model.engine import Compared, Entry
 from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import ANYTHING, Scope, Survey
 from remembr_ros.memory.model.record import Memory
@@ -218,8 +218,11 @@ class MemoryIndex:
             found |= {slot: self._behind[slot][1] @ vectors.T for slot in slots if slot in self._behind}
             return {self._id(slot): cosines for slot, cosines in found.items()}
 
-    def compared(self, vectors: Floats, ids: Sequence[str]) -> tuple[list[Memory], dict[str, Floats]]:
-        return self.get(ids), self.likeness(vectors, ids)
+    def compared(self, vectors: Floats, ids: Sequence[str]) -> list[Compared]:
+        with self._lock:
+            cosines, of = self.likeness(vectors, ids), self._columns.table
+            slots = ((i, self._slots[i]) for i in ids if i in cosines)
+            return [Compared(self._memory(n), cosines[i], int(of[n]['paragraphs'])) for i, n in slots]
 
     def with_words(self, text: str, scope: Scope, limit: int) -> list[str]:
         """Return the ids of the memories whose words fit best (BM25), best first; then newer, by id."""

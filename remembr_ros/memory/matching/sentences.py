@@ -1,11 +1,7 @@
 """A caption's parts: what one vector per caption would average away."""
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from remembr_ros.memory.model.record import Memory
 
@@ -42,39 +38,13 @@ class Passage(NamedTuple):
     is_paragraph: bool
 
 
-class Kinds(NamedTuple):
-    """How many passages a memory has, and the numbers of those that are sentences and paragraphs."""
-
-    total: int
-    sentences: NDArray[np.intp]
-    paragraphs: NDArray[np.intp]
-
-
-def kinds_of(memory: Memory) -> Kinds:
-    """Return the kinds of a memory's passages."""
-    return _kinds(memory.caption, memory.scene_text)
-
-
-def forget_kinds() -> None:
-    """Let go of the texts whose kinds are kept: some are of memories that were forgotten."""
-    _kinds.cache_clear()
-
-
-@lru_cache(131_072)  # 300 bytes each; splitting a caption takes 60 microseconds, and a recall ranks a hundred
-def _kinds(caption: str, scene_text: tuple[str, ...]) -> Kinds:
-    parts = passages(Memory('', '', 0, 0, caption, scene_text=scene_text))
-    sentences = [number for number, part in enumerate(parts) if part.is_sentence]
-    paragraphs = [number for number, part in enumerate(parts) if part.is_paragraph]
-    return Kinds(len(parts), np.array(sentences, np.intp), np.array(paragraphs, np.intp))
-
-
 def paragraphs_among(memory: Memory, count: int) -> int:
     """Return how many of a memory's passages, the first ones, say all of one thing.
 
     :param count: of its passages; where a version that split captions in another way made them, all of them
     """
-    kinds = kinds_of(memory)
-    return len(kinds.paragraphs) if kinds.total == count else count
+    parts = passages(memory)
+    return sum(part.is_paragraph for part in parts) if len(parts) == count else count
 
 
 def split_sentences(text: str) -> list[str]:

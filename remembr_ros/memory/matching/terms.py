@@ -1,8 +1,7 @@
-"""The words of a text: what they are, which carry meaning, and which of them must be there literally."""
+"""The words of a text: what they are, and which carry meaning."""
 
 import re
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 # Words of which questions are made, whatever they are about.
 STOP_WORDS = frozenset(
@@ -30,10 +29,7 @@ _SAME = tuple(
 )
 """Stems of words that people and signs use for the same thing."""
 
-MOST_IDENTIFIERS = 50  # of a text: each is looked for in every memory that was found
-
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
-_TOKEN = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
 
 
 def words(text: str) -> list[str]:
@@ -77,50 +73,7 @@ def words_without(meaningless: frozenset[str], text: str) -> list[str]:
     return [w for w in everything if w not in meaningless] or everything
 
 
-def essence(text: str) -> str:
-    """Return a search text without the words that only make it a question.
-
-    'Where did you see a red sofa?' is nearer to each 'In the video you see ...' than to any sofa.
-    """
-    return ' '.join(w for w in _WORD.findall(text) if w.lower() not in STOP_WORDS) or text
-
-
 def told_apart(text: str) -> list[str]:
     """Return the words of a search text that carry meaning, each once; none of fewer than two."""
     found = list(dict.fromkeys(word for word in words(text) if word not in STOP_WORDS))
     return found if len(found) > 1 else []
-
-
-class Identifier(NamedTuple):
-    """What a memory has to have literally.
-
-    :param word: as it is asked, lower case
-    :param has_digit: it is a number, or has one; else a name
-    """
-
-    word: str
-    pattern: re.Pattern[str]
-    has_digit: bool
-
-
-@lru_cache(256)
-def identifiers(text: str) -> tuple[Identifier, ...]:
-    """Return what has to be met literally: what has a digit, and names, as far as capitals tell; of a text
-    with more than MOST_IDENTIFIERS the first ones.
-
-    'B-204' is also met by 'B204' and 'b 204'. The first word is capitalised in any case and tells nothing.
-    """
-    found: dict[str, Identifier] = {}
-    for index, token in enumerate(_TOKEN.findall(text)):
-        word = re.sub(r"['\u2019]s$", '', token)
-        named = index > 0 and len(word) > 1 and word[0].isupper() and word.lower() not in STOP_WORDS
-        has_digit = any(c.isdigit() for c in word)
-        if not named and not has_digit:
-            continue
-        parts = map(re.escape, re.findall(r'\d+|[^\W\d_]+', word.lower()))
-        spelled = r'[\W_]?'.join(parts)
-        pattern = re.compile(rf'(?<![^\W_]){spelled}(?![^\W_])', re.IGNORECASE)
-        found.setdefault(spelled, Identifier(word.lower(), pattern, has_digit))
-        if len(found) == MOST_IDENTIFIERS:
-            break
-    return tuple(found.values())

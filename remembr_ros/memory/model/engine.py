@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,18 @@ class Entry:
 
     memory: Memory
     vectors: NDArray[np.float32]
+
+
+class Compared(NamedTuple):
+    """A memory, compared with texts.
+
+    :param cosines: of each passage to each text: shape (passages, texts)
+    :param paragraphs: how many of the passages, the first ones, say all of one thing
+    """
+
+    memory: Memory
+    cosines: NDArray[np.float32]
+    paragraphs: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +126,8 @@ class Engine(Protocol):
         :return: shape (passages, vectors)
         """
 
-    def compared(
-        self, vectors: NDArray[np.float32], ids: Sequence[str]
-    ) -> tuple[list[Memory], dict[str, NDArray[np.float32]]]:
-        """Return what get and likeness return, in the time that the slower one takes."""
+    def compared(self, vectors: NDArray[np.float32], ids: Sequence[str]) -> list[Compared]:
+        """Return memories, in their order, with what likeness returns; unknown ids are passed over."""
 
     def with_words(self, text: str, scope: Scope, limit: int) -> list[str]:
         """Return the ids of the memories whose words fit best (BM25), best first; none where it cannot."""

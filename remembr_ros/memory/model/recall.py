@@ -131,6 +131,7 @@ class Hit:
     :param distance_m: to the asked place; None if none was asked or the memory is unplaced
     :param offset_s: from the asked time to the memory, negative before it, 0 inside it; None: none was asked
     :param place: name of the place that it was made in; empty: it has none
+    :param passages: its sentences and read texts that are nearest to the asked text, nearest first
     """
 
     memory: Memory
@@ -138,6 +139,7 @@ class Hit:
     distance_m: float | None = None
     offset_s: float | None = None
     place: str = ''
+    passages: tuple[str, ...] = ()
 
     def measured(self, place: Point | None, time_ns: int | None = None) -> 'Hit':
         """Return the hit with how far it is from a place and from a time, where these are given."""

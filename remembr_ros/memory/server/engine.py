@@ -13,9 +13,10 @@ from remembr_ros.errors import StoreUnavailable
 from remembr_ros.geometry import Point, Pose, distance
 from remembr_ros.memory.matching import ranking
 from remembr_ros.memory.matching.bm25 import rarities_among
+from remembr_ros.memory.matching.sentences import paragraphs_among
 from remembr_ros.memory.milvus import filters, schema
 from remembr_ros.memory.milvus.table import MOST, Row, Table
-from remembr_ros.memory.model.engine import Entry, Summary
+from remembr_ros.memory.model.engine import Compared, Entry, Summary
 from remembr_ros.memory.model.outline import Outline, outline_of
 from remembr_ros.memory.model.recall import ANYTHING, Scope, Survey, survey_of
 from remembr_ros.memory.model.record import Memory
@@ -179,12 +180,12 @@ class ServerEngine:
         with self._tables() as (_, passages):
             return passages.likeness(vectors, _ids(ids))
 
-    def compared(
-        self, vectors: NDArray[np.float32], ids: Sequence[str]
-    ) -> tuple[list[Memory], dict[str, NDArray[np.float32]]]:
-        """Return what get and likeness return: two requests at once."""
-        cosines = self._beside.submit(self.likeness, vectors, ids)
-        return self.get(ids), cosines.result()
+    def compared(self, vectors: NDArray[np.float32], ids: Sequence[str]) -> list[Compared]:
+        """Return memories with what likeness returns: two requests at once."""
+        likeness = self._beside.submit(self.likeness, vectors, ids)
+        memories, cosines = self.get(ids), likeness.result()
+        found = ((memory, cosines[memory.id]) for memory in memories if memory.id in cosines)
+        return [Compared(memory, near, paragraphs_among(memory, len(near))) for memory, near in found]
 
     def with_words(self, text: str, scope: Scope, limit: int) -> list[str]:
         """Return the ids of the memories whose words fit best (BM25), best first; empty before Milvus 2.5."""

@@ -123,6 +123,7 @@ def hit_to_msg(hit: Hit) -> MemoryMsg:
     msg.distance = math.nan if hit.distance_m is None else float(hit.distance_m)
     msg.time_offset = math.nan if hit.offset_s is None else float(hit.offset_s)
     msg.place = hit.place
+    msg.passages = list(hit.passages)
     return msg
 
 
@@ -137,6 +138,7 @@ def hit_from_msg(msg: MemoryMsg) -> Hit:
         None if math.isnan(msg.distance) else msg.distance,
         None if math.isnan(msg.time_offset) else msg.time_offset,
         msg.place,
+        tuple(msg.passages),
     )
 
 

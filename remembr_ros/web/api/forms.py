@@ -5,7 +5,6 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from remembr_ros.agent.offline.relevance_model import fit_in_a_word
-from remembr_ros.memory.matching.ranking import best_passage
 from remembr_ros.memory.model.json_form import HitJson, MemoryJson, hit_json
 from remembr_ros.memory.model.recall import Hit, MapArea
 from remembr_ros.memory.places.form import PlaceJson
@@ -204,7 +203,7 @@ def found_json(hit: Hit, text: str | None, embedder: str) -> FoundJson:
     return {
         **hit_json(hit),
         'sureness': fit_in_a_word(text, hit, embedder) if text and embedder else None,
-        'sentence': best_passage(text, hit.memory) if text else None,
+        'sentence': next(iter(hit.passages), None) if text else None,
     }
 
 

@@ -11,9 +11,7 @@ from remembr_ros.agent.model.confidence import in_a_word
 from remembr_ros.agent.model.quoting import neutral, quoted
 from remembr_ros.agent.offline.relevance_model import fit_in_a_word
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.matching.ranking import best_passage
 from remembr_ros.memory.model.recall import Hit
-from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.json_form import object_json
 from remembr_ros.memory.objects.query import FoundObject
 from remembr_ros.memory.objects.wording import described
@@ -86,7 +84,7 @@ def told_memory(
     """Return a memory as an agent is told it.
 
     :param most: characters of caption and of texts
-    :param asked: in words; of a longer caption that sentence is told which has most of them
+    :param asked: in words; of a longer caption that sentence is told which is nearest to it
     :param embedder: that the score for what was asked is of; empty: it is of something else
     """
     memory, scored = hit.memory, bool(asked and embedder)
@@ -105,7 +103,7 @@ def told_memory(
         'end': format_iso(memory.end_ns),
         **told_pose(memory.pose),
         'room': neutral(hit.place) or None,
-        'caption': quoted(_cut(memory, most, asked)),
+        'caption': quoted(_cut(hit, most)),
         'texts': texts or None,
         'pictures': len(memory.keyframes),
         'score': round(hit.score, 2) if scored else None,
@@ -184,12 +182,12 @@ def _sureness(answer: Answer) -> str | None:
     return in_a_word(answer.confidence) if answer.confidence else None
 
 
-def _cut(memory: Memory, most: int, asked: str | None) -> str:
-    if len(memory.caption) <= most:
-        return memory.caption
-    best = best_passage(asked, memory) if asked else None
-    shown = memory.caption if best is None or best in memory.scene_text else best
-    return f'{shown[:most]} ...'
+def _cut(hit: Hit, most: int) -> str:
+    caption = hit.memory.caption
+    if len(caption) <= most:
+        return caption
+    nearest = (text for text in hit.passages if text not in hit.memory.scene_text)
+    return f'{next(nearest, caption)[:most]} ...'
 
 
 def _known(told: Mapping[str, object]) -> dict[str, object]:

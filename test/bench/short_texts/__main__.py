@@ -13,7 +13,6 @@ import yaml
 from remembr_ros.embedding.embedders import OFFLINE, get_embedder
 from remembr_ros.evaluation.metrics.scores import found_at, rank
 from remembr_ros.memory.matching.bm25 import WordIndex
-from remembr_ros.memory.matching.terms import essence
 from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
@@ -69,7 +68,7 @@ def _ranks(texts: Sequence[str], asked: Asked) -> dict[str, list[int | None]]:
         index.add(slot, text)
 
     def meaning(question: str) -> Any:
-        return vectors @ embedder.embed_query(essence(question))
+        return vectors @ embedder.embed_query(question)
 
     scores: Mapping[str, Callable[[str], Any]] = {
         'meaning': meaning,

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from remembr_ros.geometry import distance
+from remembr_ros.memory.matching.sentences import passages
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, Survey, survey_of
 from remembr_ros.memory.model.record import PLACE, Memory
@@ -67,7 +68,9 @@ def _hit(memory: Memory, query: Query) -> Hit:
     if query.text is not None:
         asked = content_stems(query.text)
         seen = content_stems(f'{memory.caption} {" ".join(memory.scene_text)}')
-        return Hit(memory, len(asked & seen) / max(len(asked), 1))
+        parts = [one.text for one in passages(memory) if one.is_sentence]
+        parts.sort(key=lambda part: -len(asked & content_stems(part)))
+        return Hit(memory, len(asked & seen) / max(len(asked), 1), passages=tuple(parts))
     if query.place is not None and memory.pose is not None:
         metres = distance(memory.pose.position, query.place)
         return Hit(memory, 1.0 / (1.0 + metres), metres)

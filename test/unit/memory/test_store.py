@@ -16,7 +16,6 @@ import pytest
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.embedded.volumes import Volumes
-from remembr_ros.memory.matching import sentences
 from remembr_ros.memory.model.recall import Query, Scope
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
@@ -265,14 +264,6 @@ def test_the_forgotten_is_not_found_by_any_recall(
     assert {hit.memory.id for hit in store.find(Query(place=(0.0, 0.0, 0.0), limit=9))} == set(left)
     assert {hit.memory.id for hit in store.find(Query(time_ns=0, limit=9))} == set(left)
     assert set(store.engine.vectors([memory.id for memory in memories])) == set(left)
-
-
-def test_no_cache_keeps_what_the_forgotten_said(store: MemoryStore, make: Make, add: Add) -> None:
-    add(*(make(i, caption=f'A secret {i}. Of Anna.') for i in range(3)))
-    assert store.find(Query('secret', limit=3))
-    assert sentences._kinds.cache_info().currsize
-    store.forget(['m1'])
-    assert not sentences._kinds.cache_info().currsize
 
 
 def test_twenty_thousand_ids_can_be_asked_for_at_once(store: MemoryStore, make: Make, add: Add) -> None:

@@ -90,7 +90,7 @@ class FakeBackend:
         while not self.answers.wait(0.005):
             if cancel.is_set():
                 raise Cancelled('the question was cancelled')
-        hit = Hit(self.memories[0], 0.9)
+        hit = Hit(self.memories[0], 0.9, passages=('A red mug.',))
         return Answer(Kind.TEXT, 'Near the wall.', 'offline', evidence=(hit,))
 
     def forget(self, ids: Sequence[str]) -> int:

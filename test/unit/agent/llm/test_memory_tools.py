@@ -37,7 +37,6 @@ def test_a_caption_and_all_texts_are_read_whole(context: CallContext) -> None:
     assert LONG.strip() in read
     assert 'SIGN 99' in read
     assert sum(reserved) == len(read) // 4
-    assert 'again' not in call(context, 'recall_text', '{"query": "grey walls"}')
 
 
 def test_what_is_read_is_bounded_and_so_are_the_tokens(context: CallContext) -> None:

@@ -76,7 +76,7 @@ def test_pages_show_each_stay_once_and_labels_can_be_cited(store: MemoryStore) -
         calls(('answer', {'kind': 'time', 'text': 'A red bicycle', 'ids': ['m37'], 'choice': 'latest'})),
     )
     shown = [message.content for message in chat.asked[1][0] if message.role == 'tool']
-    labels = re.findall(r'\[(m\d+)\]', '\n'.join(map(str, shown)))
+    labels = re.findall(r'\[(m\d+)\] place', '\n'.join(map(str, shown)))
     assert labels == [f'm{number}' for number in range(1, 38)]
     assert answer.evidence[0].memory.id == f'p{SHOWN[-1]:03}'
 
@@ -96,7 +96,7 @@ def test_a_list_is_narrowed_by_time_and_place(store: MemoryStore) -> None:
     near, late, none = (str(message.content) for message in chat.asked[1][0] if message.role == 'tool')
     assert near.startswith('19 of 20 memories')
     assert late.startswith(f'{sum(i >= 170 for i in SHOWN)} of 30 memories')
-    assert none.startswith('none of 200 memories has these words; by meaning:')
+    assert none.startswith('none of 200 memories has these words\nin other words, at best 0.00 likely:\n')
 
 
 def captioned(*captions: str) -> ListedRecall:
@@ -125,40 +125,61 @@ def test_what_shows_it_in_other_words_is_told() -> None:
         assert has_words or answer.confidence < 1.0, 'that there is none is not sure'
 
 
-def test_what_may_show_it_besides_makes_the_words_no_less_sure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(overview_tools, 'FITTING', ('surely', 'likely', 'perhaps', 'hardly'))
+def test_what_may_show_it_besides_makes_the_words_no_less_sure() -> None:
     answer, chat = ask(
-        captioned('A bridge.', 'An elevated walkway, which spans a road.'),
+        captioned('A bridge.', 'A bridge tower.', 'A grey wall.'),
         'Where is the bridge?',
         START_NS + 9_000 * NS,
         calls(('list_all', {'query': 'bridge'})),
         calls(('answer', {'kind': 'position', 'ids': ['m1']})),
     )
-    assert 'elevated walkway' in told(chat)
+    _, bridge, sure, tower = told(chat).splitlines()
+    assert bridge.endswith('at (0.0, 0.0): "A bridge."')
+    assert re.fullmatch(r'in other words, at best 0\.[234]\d likely:', sure)
+    assert tower.endswith('"A bridge tower."')
     assert answer.confidence >= overview_tools.SURE
 
 
-def test_words_that_name_something_else_are_told_as_they_stand() -> None:
+def test_a_longer_name_is_another_thing_and_a_nearer_word_is_none() -> None:
     _, chat = ask(
         captioned(
             'A bus stop sign at a kerb.',
             'Two bus stop signs.',
             'A stop sign.',
             'A road, a red stop sign.',
+            'A metal stop sign.',
         ),
         'How many stop signs are there?',
         START_NS + 9_000 * NS,
         calls(('list_all', {'query': 'stop sign'})),
-        calls(('answer', {'kind': 'text', 'text': 'Two.', 'ids': ['m3', 'm4']})),
+        calls(('answer', {'kind': 'text', 'text': 'Three.', 'ids': ['m1', 'm2', 'm3']})),
     )
     head, *lines = told(chat).splitlines()
-    assert '"bus stop sign" (1), "bus stop signs" (1), "stop sign" (1)' in head
-    assert [line.rpartition(': ')[2] for line in lines[:4]] == [
-        '"bus stop sign"',
-        '"bus stop signs"',
-        '"stop sign"',
-        '"red stop sign"',
+    assert head.startswith('3 of 5 memories have these words: 3 stays at 3 places; ')
+    assert [re.findall(r'"(.*)"', line) for line in lines] == [
+        ['A stop sign.'],
+        ['A road, a red stop sign.'],
+        ['A metal stop sign.'],
+        [],
+        ['A bus stop sign at a kerb.'],
+        ['Two bus stop signs.'],
     ]
+
+
+@pytest.mark.parametrize(('by', 'order'), [('time', [0, 50, 0, 50]), ('place', [0, 0, 50, 50])])
+def test_stays_come_by_time_or_by_place(by: str, order: list[int]) -> None:
+    memories = [
+        replace(one, pose=Pose(50.0 * (i % 2), 0.0))
+        for i, one in enumerate(captioned(*['A lift.'] * 4).memories)
+    ]
+    _, chat = ask(
+        ListedRecall(memories),
+        'Where are lifts?',
+        START_NS + 9_000 * NS,
+        calls(('list_all', {'query': 'lift', 'by': by})),
+        calls(('answer', {'kind': 'not_seen'})),
+    )
+    assert [int(x) for x in re.findall(r'at \((\d+)\.0', told(chat))] == order
 
 
 def test_a_page_that_is_told_of_can_be_asked_for() -> None:

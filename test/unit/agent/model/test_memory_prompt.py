@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.agent.model.memory_prompt import CUT, ago, excerpt, excerpted
+from remembr_ros.agent.model.memory_prompt import CUT, ago, excerpt
 from remembr_ros.timestamps import NS
 
 CAPTION = 'A hall. The floor is grey. A red bicycle leans there. A lamp hangs above. People talk.'
@@ -25,9 +25,12 @@ def test_a_sentence_without_an_end_is_cut() -> None:
     assert excerpt('x' * 500, 'y', 100) == 'x' * 99 + CUT
 
 
-def test_of_what_was_shown_only_other_sentences_about_it_are_shown() -> None:
-    assert excerpted(CAPTION, 'a lamp on the floor', 200, {1}) == (f'{CUT} A lamp hangs above. {CUT}', {3})
-    assert excerpted(CAPTION, 'a lamp', 200, {3}) == ('', set())
+def test_what_a_recall_found_nearest_comes_before_words_in_common() -> None:
+    nearest = ('People talk.', 'A lamp hangs above.')
+    assert excerpt(CAPTION, 'a bicycle', 40, nearest) == f'{CUT} A lamp hangs above. People talk.'
+    assert excerpt(CAPTION, 'a bicycle', 20, nearest) == f'{CUT} People talk.'
+    marked = 'A hall. - **Traffic**: In the video, you see three trucks. A dog.'
+    assert 'three trucks' in excerpt(marked, '', 60, ('Traffic: In the video, you see three trucks.',))
 
 
 def test_a_memory_of_now_is_of_now() -> None:

@@ -69,13 +69,13 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
 
 
 def test_each_figure_is_a_table_with_a_row_per_run(grid, record):
-    cells = read_grid(grid('grid: {diversity: [true, false]}'))
+    cells = read_grid(grid('grid: {hybrid: [true, false]}'))
     table = grid_markdown(cells, [[record()], []])
     overall = next(part for part in table.split('\n\n') if part.startswith('| Overall correctness'))
     lines = overall.splitlines()
     assert lines[0] == '| Overall correctness ↑ | SHORT | MEDIUM | LONG | ALL |'
-    assert [line.split(' | ')[0] for line in lines[2:]] == ['| diversity true', '| diversity false']
-    assert lines[3] == '| diversity false | - | - | - | - |'
+    assert [line.split(' | ')[0] for line in lines[2:]] == ['| hybrid true', '| hybrid false']
+    assert lines[3] == '| hybrid false | - | - | - | - |'
     assert 'tokens' not in table, 'there was no language model'
 
 

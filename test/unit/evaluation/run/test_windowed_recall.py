@@ -29,7 +29,7 @@ class TestTuned(RecallContract):
         path = tmp_path_factory.mktemp('tuned') / 'memory.db'
         with open_store(str(path), HashingEmbedder(64)) as store:
             store.add([Observation(memory) for memory in DRIVE])
-            yield TunedRecall(store, diverse=False, hybrid=False)
+            yield TunedRecall(store, hybrid=False)
 
 
 class Recall:
