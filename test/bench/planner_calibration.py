@@ -288,7 +288,6 @@ def main() -> None:
     cases, cited = cases_of(sequences, stores), cited_of(sequences, stores)
     parts = [
         f'shown={fit(cases)}',
-        f'fits={fit([replace(case, features=case.features[:1]) for case in cases], 0.5)}',
         f'cited={fit(cited, CITED_RIGHT)}',
         report(cases),
         correctness(sequences, stores, cases),

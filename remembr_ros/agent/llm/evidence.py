@@ -19,6 +19,7 @@ class Evidence:
         self._labels: dict[str, str] = {}  # memory id -> label
         self._hits: dict[str, Hit] = {}  # label -> hit
         self._same: dict[str, str] = {}  # memory id -> label of a neighbour that says the same
+        self._joined: dict[str, list[Hit]] = {}  # label -> those neighbours
         self._scores: dict[str, float] = {}  # memory id -> best score of recalls by text
         self.best: Hit | None = None
         """Of all that recalls by text found, the one that fits best."""
@@ -60,7 +61,14 @@ class Evidence:
 
     def join(self, label: str, hits: Iterable[Hit]) -> None:
         """Remember that hits say the same as a memory that was added."""
-        self._same |= {hit.memory.id: label for hit in hits}
+        joined = list(hits)
+        self._joined[label] = joined
+        self._same |= {hit.memory.id: label for hit in joined}
+
+    def with_neighbours(self, hits: Iterable[Hit]) -> list[Hit]:
+        """Return hits, and those of their stays that say the same and were shown as one with them."""
+        every = (one for hit in hits for one in (hit, *self._joined.get(self.label(hit), ())))
+        return list({hit.memory.id: hit for hit in every}.values())
 
     def keep_scores(self, hits: Iterable[Hit]) -> None:
         """Remember the best score by which a recall by text found each memory."""

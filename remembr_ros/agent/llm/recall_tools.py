@@ -8,11 +8,13 @@ from pydantic import Field
 
 from remembr_ros.agent.llm.arguments import UNTOLD, Narrowed, Place
 from remembr_ros.agent.llm.call_context import CallContext, Job
+from remembr_ros.agent.model.grounding import Choice
 from remembr_ros.agent.model.memory_prompt import describe, excerpt
 from remembr_ros.agent.model.same_place import GAP_NS, SAME_PLACE_M
+from remembr_ros.agent.offline.relevance_model import find_outermost, find_sightings, searched, sure_ones
 from remembr_ros.geometry import distance
 from remembr_ros.memory.matching.terms import content_stems
-from remembr_ros.memory.model.recall import Hit, Query
+from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import AGENT, OBJECT, Memory
 from remembr_ros.memory.recall import nearest_in_time
 from remembr_ros.timestamps import format_clock
@@ -23,6 +25,12 @@ OVERFETCH = 4  # Times as many memories are recalled, as some say the same
 MOST = 1_000  # Memories that one recall may ask for
 MOST_NAMED = 10  # Known memories that a recall names
 ALIKE = 0.7  # Share of common words from which neighbours say the same: half of NaVQA's have as many
+
+
+_OUTERMOST = {
+    **dict.fromkeys(('earliest', 'first'), Choice.EARLIEST),
+    **dict.fromkeys(('latest', 'last'), Choice.LATEST),
+}
 
 
 class RecallText(Narrowed):
@@ -53,17 +61,22 @@ class Recalled:
     :param total: memories in the time and place asked
     :param about: what was looked for by text
     :param besides: where there are none: those nearest in time
+    :param order: of the hits, in words, where they are not as good as that they come first
     """
 
     hits: Sequence[Hit]
     total: int
     about: str = ''
     besides: Sequence[Hit] = ()
+    order: str = ''
 
 
 def recall_text(call: RecallText, context: CallContext) -> Job:
-    """Recall by text."""
-    return _recall(Query(call.query, scope=context.scope(call), limit=_enough(context)), context)
+    """Recall by text; when "earliest" or "latest", what shows it as surely as the best, in that order."""
+    first = _OUTERMOST.get((call.when or '').strip().lower())
+    call = call if first is None else call.model_copy(update={'when': None})
+    query = Query(call.query, scope=context.scope(call), limit=_enough(context))
+    return _recall(query, context, first)
 
 
 def recall_position(call: RecallPosition, context: CallContext) -> Job:
@@ -86,7 +99,7 @@ def _enough(context: CallContext) -> int:
     return min(context.evidence.shown + OVERFETCH * context.limit, MOST)
 
 
-def _recall(query: Query, context: CallContext) -> Job:
+def _recall(query: Query, context: CallContext, first: Choice | None = None) -> Job:
     scope = query.scope
     narrowed = scope.is_narrow
     context.recalls += 1
@@ -94,9 +107,10 @@ def _recall(query: Query, context: CallContext) -> Job:
     def job() -> Callable[[], str]:
         total = context.recall.count(scope)
         hits = context.recall.find(query) if total else []
-        found = Recalled(
-            hits, total, query.text or '', () if total else nearest_in_time(context.recall, scope)
-        )
+        if hits and query.text and first is not None:
+            hits = _outermost(query.text, scope, first, context) or hits
+        near = () if total else nearest_in_time(context.recall, scope)
+        found = Recalled(hits, total, query.text or '', near, '' if first is None else f'{first.value} first')
 
         def tell() -> str:
             context.searched.append((narrowed, total))
@@ -107,10 +121,19 @@ def _recall(query: Query, context: CallContext) -> Job:
     return job
 
 
+def _outermost(text: str, scope: Scope, first: Choice, context: CallContext) -> list[Hit]:
+    asked, recall = searched(text), context.recall
+    hits = find_outermost(asked, recall, scope, find_sightings(asked, recall, scope), first)
+    newest = first is Choice.LATEST
+    return sorted(sure_ones(hits) if hits else [], key=lambda hit: hit.memory.start_ns, reverse=newest)
+
+
 def introduce(found: Recalled, context: CallContext) -> str:
     """Return memories for the model to read: new ones get labels, known ones are named."""
     evidence, about = context.evidence, found.about
-    if about:
+    if found.order:  # their scores are probabilities
+        context.sure = max(context.sure, *(hit.score for hit in found.hits), 0.0)
+    elif about:
         evidence.keep_scores(found.hits)
     labels = {hit.memory.id: _known_as(hit, about, context) for hit in found.hits}
     fresh = _in_other_words([hit for hit in found.hits if not labels[hit.memory.id]], about)[: context.limit]
@@ -123,7 +146,8 @@ def introduce(found: Recalled, context: CallContext) -> str:
         limit = max(min(WHOLE, room - SHOWN * left), SHOWN)
         lines.append(_line(same, found, context, limit, with_robot=with_robot))
         room -= min(limit, len(same[0].memory.caption))
-    head = f'{len(fresh)} of {found.total} memories{", best first" if about else ""}:'
+    order = f', {found.order or "best first"}' if about else ''
+    head = f'{len(fresh)} of {found.total} memories{order}:'
     if not fresh:
         head = f'nothing {"new" if known else "found"} among {found.total} memories'
     if named := list(dict.fromkeys(labels[hit.memory.id] for hit in known))[:MOST_NAMED]:

@@ -203,6 +203,8 @@ def cited(arguments: AnswerCall, evidence: Evidence) -> Claim:
     :raises Ungrounded: it cites a memory that was never recalled
     """
     hits = evidence.cite_all(arguments.ids)
+    if arguments.choice in (Choice.EARLIEST, Choice.LATEST):
+        hits = evidence.with_neighbours(hits)
     start = evidence.cite(arguments.start_id) if arguments.start_id else None
     end = evidence.cite(arguments.end_id) if arguments.end_id else None
     if arguments.kind is Kind.DURATION and hits:

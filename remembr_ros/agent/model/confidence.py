@@ -23,37 +23,24 @@ logger = logging.getLogger(__name__)
 class ScoreCalibration:
     """Of logistic models, for one embedder and the score that recalls by text have with it.
 
-    :param fits: offset, and weight of the score: a hit shows what a text asks for
     :param cited: offset, weights of the best score and of the share of the asked words: so do cited memories
     :param shown: offset, weights of the score, of that the memory has all of the asked words, and of the
         share of them that a short one lacks: it shows the thing that the words are about
     """
 
-    fits: tuple[float, float]
     cited: tuple[float, float, float]
     shown: tuple[float, float, float, float]
 
 
-WARY = ScoreCalibration(fits=(-4.0, 4.0), cited=(-5.0, 3.0, 3.0), shown=(-3.9, 3.0, 3.0, -2.2))
+WARY = ScoreCalibration(cited=(-5.0, 3.0, 3.0), shown=(-2.9, 1.2, 2.6, -2.7))
 """For an embedder that nobody measured: nothing is likely until scores and words are high."""
 
-CALIBRATIONS = {
-    OFFLINE: ScoreCalibration(fits=(-4.15, 9.35), cited=(-1.24, 2.87, 2.41), shown=(-3.18, 4.35, 3.08, -4.16))
-}
+CALIBRATIONS = {OFFLINE: ScoreCalibration(cited=(-1.24, 2.87, 2.41), shown=(-3.18, 4.35, 3.08, -4.16))}
 
 SHORT = 150  # Characters of a text up to which it says no more than what is there
 
 WORDS = ((0.75, 'surely'), (0.5, 'likely'), (0.2, 'perhaps'), (0.0, 'hardly'))
 """What a probability is called that is at least this."""
-
-
-def how_well(score: float, embedder: str) -> str:
-    """Return in one word how well a hit of a recall by text fits: surely, likely, perhaps or hardly.
-
-    :param score: of the hit, 0 to 1
-    :param embedder: see :attr:`remembr_ros.memory.recall.Recall.embedder_name`
-    """
-    return in_a_word(logistic(calibration_of(embedder).fits, (score,)))
 
 
 def in_a_word(likely: float) -> str:

@@ -5,7 +5,7 @@ import pytest
 
 from remembr_ros.agent.llm.call_context import MAX_LOOKS, CallContext
 from remembr_ros.agent.llm.recall_tools import ROOM, WHOLE
-from remembr_ros.agent.llm.tools import AnswerCall, claim, confident, job, parse_arguments
+from remembr_ros.agent.llm.tools import AnswerCall, cited, claim, confident, job, parse_arguments
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.answer_text import with_facts
 from remembr_ros.agent.model.grounding import Claim, ground
@@ -336,6 +336,32 @@ def test_the_best_are_whole_and_of_the_others_what_is_nearest_is_shown(
     assert [f'{named} {filler}'[:600] in line for line in lines] == [True, False, False, False, False]
     assert all(named in line for line in lines)
     assert sum(map(len, lines)) < ROOM + 5 * 120
+
+
+@pytest.mark.parametrize(('when', 'order'), [('earliest', [2, 5, 8]), ('latest', [8, 5, 2])])
+def test_the_earliest_and_the_latest_come_in_order_of_time(
+    make_memory: Callable[..., Memory], ask_about: AskAbout, when: str, order: list[int]
+) -> None:
+    memories = [make_memory(300 * i, 'A stone bridge.' if i in order else 'A grey wall.') for i in range(10)]
+    context = CallContext(ask_about('?'), ListedRecall(memories), RUN)
+    head, *lines = call(context, 'recall_text', f'{{"query": "bridge", "when": "{when}"}}').splitlines()
+    assert head == f'3 of 10 memories, {when} first:'
+    assert [context.evidence.cite(f'm{i}').memory.start_ns for i in (1, 2, 3)] == [
+        memories[i].start_ns for i in order
+    ]
+    assert all('A stone bridge.' in line for line in lines)
+    assert context.sure > 0.5
+
+
+def test_of_neighbours_that_say_the_same_the_first_is_when_a_place_was_reached(
+    make_memory: Callable[..., Memory], ask_about: AskAbout
+) -> None:
+    at_lift = [make_memory(i, 'A lift with steel doors.', pose=Pose(1.0, 1.0)) for i in range(4)]
+    context = CallContext(ask_about('?'), ListedRecall(at_lift), RUN)
+    assert '4 memories from' in call(context, 'recall_text', '{"query": "lift"}')
+    for choice, expected in (('earliest', at_lift[0].start_ns), ('latest', at_lift[3].end_ns)):
+        arguments = parse_arguments('answer', f'{{"kind": "time", "ids": ["m1"], "choice": "{choice}"}}')
+        assert ground(cited(arguments, context.evidence), context.question, 'x').time_ns == expected
 
 
 def test_what_fits_best_and_was_shown_before_is_named_so(

@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.agent.model.confidence import (
-    WORDS,
     cited_confidence,
-    how_well,
+    in_a_word,
     is_calibrated,
     lacking,
     logistic,
@@ -18,18 +17,14 @@ from remembr_ros.embedding.embedders import OFFLINE
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
 
-ORDER = [word for _, word in reversed(WORDS)]
 
-
-@given(st.sampled_from([OFFLINE, 'nobody/measured-it']), st.floats(0.0, 1.0), st.floats(0.0, 1.0))
-def test_a_higher_score_never_fits_worse(embedder: str, one: float, other: float) -> None:
-    low, high = sorted((one, other))
-    assert ORDER.index(how_well(low, embedder)) <= ORDER.index(how_well(high, embedder))
+def _said(score: float, embedder: str) -> str:
+    return in_a_word(shown_confidence(Hit(Memory('m', 'robot', 0, 1, 'A bench.'), score), 1.0, embedder))
 
 
 def test_an_embedder_has_several_names() -> None:
     assert is_calibrated(f'sentence-transformers/{OFFLINE}')
-    assert how_well(0.8, OFFLINE) == how_well(0.8, f'sentence-transformers/{OFFLINE}')
+    assert _said(0.8, OFFLINE) == _said(0.8, f'sentence-transformers/{OFFLINE}') == 'surely'
 
 
 def test_an_embedder_that_nobody_measured_is_never_sure_and_says_so_once(
@@ -37,7 +32,7 @@ def test_an_embedder_that_nobody_measured_is_never_sure_and_says_so_once(
 ) -> None:
     assert not is_calibrated('a/new-one')
     with caplog.at_level(logging.WARNING):
-        assert {how_well(score, 'a/new-one') for score in (0.2, 0.9, 1.0)} <= {'hardly', 'perhaps', 'likely'}
+        assert {_said(score, 'a/new-one') for score in (0.2, 0.9, 1.0)} <= {'hardly', 'perhaps', 'likely'}
     assert caplog.text.count("'a/new-one' are not calibrated") == 1
 
 
