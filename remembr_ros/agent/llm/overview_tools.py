@@ -40,7 +40,7 @@ SURE = 0.8  # What code lists of poses, and of all memories with the words, is t
 
 
 class ListAll(Narrowed):
-    """All that show it, by stays: how many, how often, since when, where most; by time, or by place."""
+    """All that show it, by stays: how many, how often, since when, where most."""
 
     query: str = Field(min_length=1, max_length=2_000)
     by: Literal['time', 'place'] = 'time'

@@ -19,8 +19,8 @@ from remembr_ros.memory.model.record import AGENT, OBJECT, Memory
 from remembr_ros.memory.recall import nearest_in_time
 from remembr_ros.timestamps import format_clock
 
-ROOM = 1_400  # Characters of the captions that a recall shows, some 350 tokens; `read` shows the rest
-WHOLE, SHOWN = 700, 160  # Of one at most, and where the room is taken at least
+ROOM = 1_300  # Characters of the captions that a recall shows, some 325 tokens; `read` shows the rest
+WHOLE, SHOWN = 700, 150  # Of one at most, and where the room is taken at least
 OVERFETCH = 4  # Times as many memories are recalled, as some say the same
 MOST = 1_000  # Memories that one recall may ask for
 MOST_NAMED = 10  # Known memories that a recall names

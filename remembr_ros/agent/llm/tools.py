@@ -148,8 +148,12 @@ def _tool(name: str, schema: type[Arguments], without: Collection[str] = ()) -> 
 
 ALL_TOOLS = tuple(_tool(name, schema) for name, schema in _SCHEMAS.items())
 OF_OBJECTS = frozenset(('find_objects', 'object_history', 'around'))
-MOVES_ALONE = _tool('happened', WhatHappened, ('object', 'receptacle', 'outcome', 'never', 'nth'))
-"""Where no deeds are known, how it moved and where it stayed is all that there is to tell."""
+MOVES_ALONE = replace(
+    _tool('happened', WhatHappened, {'object', 'receptacle', 'outcome', 'never', 'nth', 'right', 'during'}),
+    description='How it moved: how many, how long, how far, and each. kind: sight, stay, moving, standing, '
+    'turning left/right, driving.',
+)
+"""Where no deeds are known, that is all that there is to tell."""
 
 
 def tools_for(*, look_again: bool = False, objects: bool = False, deeds: bool = False) -> tuple[Tool, ...]:
