@@ -24,7 +24,6 @@ MAX_QUERY = 10_000  # characters of a search text that count; embedders read far
 MAX_WORDS = 8  # of a text that are compared one by one; questions have two to six that carry meaning
 PLACES_S = 1.0  # places that another process named are known after so long
 QUOTED = 20  # hits of which the nearest passages are told: splitting a caption takes 60 microseconds
-WORDED = 30  # fewest that it looks for by their words, which decide where numbers and names are asked for
 
 
 class StoreSearch(ABC):
@@ -149,7 +148,7 @@ class StoreSearch(ABC):
         parts, wholes = engine.like(vector, scope, most)
         found = list(wholes or parts)[:most]
         if hybrid:
-            found += engine.with_words(text, scope, max(WORDED, 2 * limit) + spare)
+            found += engine.with_words(text, scope, most)
         vectors = np.stack([vector, *self.embedder.embed(single)]) if single else vector[None]
         compared = engine.compared(vectors, list(dict.fromkeys(found)))
         compared = [one for one in compared if one.memory.source != PLACE or scope.source == PLACE]
