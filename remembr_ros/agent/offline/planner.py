@@ -313,7 +313,7 @@ def _claim(  # noqa: PLR0911
         choice = Choice.EARLIEST if request.arriving else choice
         return Claim(Kind.TIME, was_seen(request, decisive) + note, shown, choice=choice)
     if request.kind is Kind.DURATION:
-        stay = stay_of(choose(best, request.choice, question), as_good_as_best(hits))
+        stay = stay_of(choose(best, request.choice, question), best)
         text = f'{was_seen(request, stay[0])}{note} for' if request.target else f'That lasted{note}'
         end = max(stay, key=lambda hit: hit.memory.end_ns)
         return Claim(Kind.DURATION, text, stay, start=stay[0], end=end)
