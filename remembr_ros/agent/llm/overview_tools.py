@@ -77,9 +77,8 @@ def list_all(call: ListAll, context: CallContext) -> Job:
             for hit in near
             if hit.memory.id not in known
         ]
-        others = sorted(
-            (hit for hit in others if not named or hit.score >= PERHAPS), key=lambda hit: -hit.score
-        )
+        others = [hit for hit in others if not named or hit.score >= PERHAPS]
+        others.sort(key=lambda hit: -hit.score)
         listed = listing(named, question.same_place, recall)
         lines = [
             ToldLine(_summed_up(listed, f'{len(memories)}{"" if whole else " or more"} memories')),
@@ -134,8 +133,8 @@ def _by_stays(listed: Listing, call: ListAll, question: Question) -> list[ToldLi
 def _seen(hit: Hit, query: str, question: Question, end_ns: int | None = None) -> str:
     """Return when and where a memory was made, and what of it is about a query."""
     memory, asked = hit.memory, content_stems(query)
-    parts = [*split_sentences(memory.caption), *memory.scene_text]
-    said = hit.passages[0] if hit.passages else max(parts, key=lambda part: len(asked & content_stems(part)))
+    parts = hit.passages[:1] or (*split_sentences(memory.caption), *memory.scene_text)
+    said = max(parts, key=lambda part: len(asked & content_stems(part)), default='')
     end = clock(memory.end_ns if end_ns is None else end_ns, question)
     where = f'({memory.pose.x:.1f}, {memory.pose.y:.1f})' if memory.pose else '(place unknown)'
     return f'{clock(memory.start_ns, question)} to {end} at {where}: {quoted(said[:SAID])}'

@@ -61,7 +61,7 @@ class Recalled:
     :param total: memories in the time and place asked
     :param about: what was looked for by text
     :param besides: where there are none: those nearest in time
-    :param order: of the hits, in words, where they are not as good as that they come first
+    :param order: of the hits, in words; empty: best first
     """
 
     hits: Sequence[Hit]

@@ -25,7 +25,7 @@ def meaning(cosines: NDArray[np.float32], paragraphs: int, worth: NDArray[np.flo
     """
     if not len(cosines):
         return 0.0
-    whole, total = float(cosines[:paragraphs, 0].max()), float(worth.sum())
+    whole, total = float(cosines[: max(paragraphs, 1), 0].max()), float(worth.sum())
     words = float(cosines[:, 1:].max(axis=0) @ worth) / total if total > 0.0 else whole
     return min(max((whole + words) / 2.0, 0.0), 1.0)
 

@@ -56,6 +56,7 @@ AFTER, BEFORE, AT, BETWEEN = (
         ('What was on your left when you passed the lift?', Moved.SIDE, LEFT, AT, ('the lift',)),
         ('Did the car turn right?', None, None, None, ()),
         ('Where is the bus stop?', None, None, None, ()),
+        ('Were you driving on the left side of the sidewalk?', None, None, None, ()),
         ('What does "YOU TURN LEFT" say?', None, None, None, ()),
     ],
 )

@@ -311,6 +311,20 @@ def test_a_picture_of_a_thing_is_another_thing(made: Callable[..., Ask]) -> None
 
 
 @pytest.mark.parametrize(
+    ('seen', 'is_it'),
+    [
+        ('A bus stop sign.', False),
+        ('A red stop sign.', True),
+        ('A metal stop sign.', True),
+        ('A stop sign.', True),
+    ],
+)
+def test_a_longer_name_is_another_thing(made: Callable[..., Ask], seen: str, is_it: bool) -> None:
+    answer = made(memory(1, 1, 'a', '', 0, seen))('Did you see a stop sign?')
+    assert (answer.binary, answer.confidence > 0.5) == (is_it, is_it)
+
+
+@pytest.mark.parametrize(
     ('text', 'taken'),
     [('Where is the trolly?', '"trolly" for "trolley"'), ('lockres', '"lockres" for "lockers"')],
 )

@@ -132,6 +132,8 @@ def test_a_question_is_understood(text: str, kind: str, target: str, choice: str
         ('Where is room 103?', {('103', 'room')}, set(), set()),
         ('Where is 103?', {('103', '')}, set(), set()),
         ('Where is lab 3?', {('3', 'lab')}, {'lab'}, set()),
+        ('Did you see an 18-wheeler?', set(), set(), set()),
+        ('Where is B-204?', {('204', 'b')}, set(), set()),
         ('Where are room B12 and lab 3?', {('b12', 'room'), ('3', 'lab')}, {'lab'}, set()),
         ('Where is Dr. Ellis?', set(), {'ellis'}, set()),
         ("Where is Professor Ellis's office?", set(), {'ellis'}, set()),

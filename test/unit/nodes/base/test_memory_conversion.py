@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -79,9 +80,10 @@ def test_observation_round_trip_derives_the_id(memory, images):
 
 @given(memories(), st.floats(0, 1, width=32), st.none() | st.floats(0, 1e3, width=32), st.none() | FINITE)
 def test_hit_round_trip(memory, score, distance, offset):
-    back = m.hit_from_msg(m.hit_to_msg(Hit(memory, score, distance, offset)))
+    hit = Hit(memory, score, distance, offset, 'lab', ('A red mug.', 'EXIT'))
+    back = m.hit_from_msg(m.hit_to_msg(hit))
     assert alike(back.memory, memory)
-    assert (back.score, back.distance_m, back.offset_s) == (score, distance, offset)
+    assert replace(back, memory=memory) == hit
 
 
 def test_whole_metres_are_sent_as_any_others():
