@@ -86,7 +86,11 @@ def list_all(call: ListAll, context: CallContext) -> Job:
         ]
         if others and call.page == 1:
             lines.append(ToldLine(f'in other words, at best {others[0].score:.2f} likely:'))
-            lines += [ToldLine(_seen(hit, call.query, question), [hit]) for hit in others[:MEANT]]
+            distinct: dict[str, Hit] = {}
+            for hit in others:
+                distinct.setdefault(hit.memory.caption, hit)
+            some = [*distinct.values()][:MEANT]
+            lines += [ToldLine(_seen(hit, call.query, question), [hit]) for hit in some]
 
         def tell() -> str:
             context.searched.append((scope.is_narrow, len(memories)))
