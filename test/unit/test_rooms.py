@@ -55,7 +55,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'chat': {'model', 'planner'},
         'overview': {'model', 'planner', 'times'},
         'offline': {'model', 'planner', 'times', 'overview'},
-        'llm': {'model', 'planner', 'times', 'chat', 'overview'},
+        'llm': {'model', 'planner', 'times', 'chat', 'overview', 'offline'},  # one model of what is shown
         '': {'model', 'planner', 'times', 'chat', 'overview', 'offline', 'llm'},
     },
     'nodes': {
