@@ -73,7 +73,8 @@ class Recalled:
 
 def recall_text(call: RecallText, context: CallContext) -> Job:
     """Recall by text; when "earliest" or "latest", what shows it as surely as the best, in that order."""
-    first = _OUTERMOST.get((call.when or '').strip().lower())
+    # What names no thing, such as "anything", is of that moment.
+    first = _OUTERMOST.get((call.when or '').strip().lower()) if searched(call.query).target else None
     call = call if first is None else call.model_copy(update={'when': None})
     query = Query(call.query, scope=context.scope(call), limit=_enough(context))
     return _recall(query, context, first)

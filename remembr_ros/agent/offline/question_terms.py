@@ -15,7 +15,8 @@ _KEPT = (
 """Things whose names have a word that elsewhere only asks."""
 
 ASKING = STOP_WORDS.union(
-    'already anywhere around behind beside closest currently current during earliest encountered '
+    'already anywhere around arrive arrived behind beside closest currently current during earliest '
+    'encountered '
     'encounter everything far farthest fewer found furthest happen hours hour im inside know labeled '
     'labelled labels label least less located location looked looking marked minutes minute named nearby '
     'nearest noticed notice observed observe opposite passed pass position reached reach readable reads '

@@ -180,7 +180,8 @@ _OWN = frozenset(('you', 'we', 'i', 'robot', 'take', 'took'))
 _PLAIN = ASKING.union(
     ('anyone', 'building', 'close', 'describe', 'floor', 'gone', 'house', 'list', 'room')
 ).difference(
-    'all away back behind beside both came come down drive driving each every far first get give going how '
+    'all arrive arrived away back behind beside both came come down drive driving each every far first get '
+    'give going how '
     'inside into lead like looking many marked more most no not off on once only opposite out over reach '
     'reached remain remained stay stayed still stood take taken takes taking through under up use wait '
     'waited which who whom whose why writing'.split()

@@ -351,6 +351,10 @@ def test_the_earliest_and_the_latest_come_in_order_of_time(
     ]
     assert all('A stone bridge.' in line for line in lines)
     assert context.sure > 0.5
+    end = memories[0 if when == 'earliest' else -1].start_ns
+    anything = CallContext(ask_about('?'), ListedRecall(memories), RUN)
+    assert '[m1]' in call(anything, 'recall_text', f'{{"query": "anything", "when": "{when}"}}')
+    assert anything.evidence.cite('m1').memory.start_ns == end
 
 
 def test_of_neighbours_that_say_the_same_the_first_is_when_a_place_was_reached(

@@ -152,7 +152,7 @@ def test_what_has_half_of_the_words_is_told_but_not_driven_to(
     assert answer.text.startswith('I have seen the person, but cannot tell all that you ask')
 
 
-@pytest.mark.parametrize('verb', ['reach', 'get to'])
+@pytest.mark.parametrize('verb', ['reach', 'get to', 'arrive at'])
 def test_a_place_was_reached_when_its_stay_began(
     fresh: Fresh, make_memory: Make, ask_store: Ask, verb: str
 ) -> None:
