@@ -145,8 +145,7 @@ class StoreSearch(ABC):
         # Left out afterwards: to search in all but a few takes the index far longer than to search in all.
         spare = 0 if scope.source else len(self.places().all)
         most = max(engine.compares, 2 * limit) + spare
-        parts, wholes = engine.like(vector, scope, most)
-        found = list(wholes or parts)[:most]
+        found = list(engine.like(vector, scope, most))[:most]
         if hybrid:
             found += engine.with_words(text, scope, most)
         vectors = np.stack([vector, *self.embedder.embed(single)]) if single else vector[None]

@@ -58,7 +58,7 @@ def run() -> list[Figure]:
             other.add_observations_batch([_observation(e) for e in memories[start : start + 250]])
 
         def ours(query: NDArray[np.float32]) -> list[str]:
-            return list(engine.like(query, ANYTHING, 5)[0])[:5]
+            return list(engine.like(query, ANYTHING, 5))[:5]
 
         def theirs(query: NDArray[np.float32]) -> list[str]:
             return [node.id for node in other.semantic_search_by_vector(query, 5)]

@@ -142,7 +142,7 @@ def _searches(
     figures += _latency(
         f'{name}: text, vectors alone', lambda q: engine.like(q, ANYTHING, 5), queries, None, scan
     )
-    found = [list(engine.like(query, ANYTHING, 5)[0])[:5] for query in queries]
+    found = [list(engine.like(query, ANYTHING, 5))[:5] for query in queries]
     recall = recall_of(found, map(vectors.nearest, queries))
     figures.append(Figure(f'{name}: text, vectors alone, recall@5', recall, 1.0, '', least))
     text = QUESTIONS[0]
@@ -251,9 +251,10 @@ class _AllVectors:
         return found
 
     def nearest(self, query: NDArray[np.float32]) -> set[str]:
-        """Return the five memories with the best passages."""
-        best = self.cosines(query).max(axis=1)
-        return {self._memories[i].id for i in np.argsort(-best, kind='stable')[:5]}
+        """Return the five memories with the best paragraphs."""
+        counts = (paragraphs_among(memory, self._rows.shape[1]) for memory in self._memories)
+        best = [row[:count].max() for row, count in zip(self.cosines(query), counts, strict=True)]
+        return {self._memories[i].id for i in np.argsort(np.negative(best), kind='stable')[:5]}
 
     def best(self, question: str) -> dict[str, float]:
         """Return the five memories with the best scores of a recall by text, and these."""

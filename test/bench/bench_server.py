@@ -135,7 +135,7 @@ def _searches(
     for question in QUESTIONS:
         store.find(Query(question))
     figures = _latency(f'{name}: text', store.find, list(map(Query, questions)), TARGET_MS, scan)
-    found = [list(engine.like(query, ANYTHING, engine.compares)[0])[:5] for query in queries]
+    found = [list(engine.like(query, ANYTHING, engine.compares))[:5] for query in queries]
     recall = recall_of(found, exact)
     figures.append(Figure(f'{name}: text, recall@5 of the vectors', recall, 1.0, '', TARGET_RECALL))
     places = [(float(x), float(y), 0.0) for x, y in rng.uniform(0.0, SIDE_M, (CALLS, 2))]

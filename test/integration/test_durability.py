@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from remembr_ros.errors import StoreUnavailable
@@ -201,7 +200,7 @@ def damage(file: Path, chance: random.Random) -> None:
 @pytest.mark.parametrize('seed', range(3))
 @pytest.mark.parametrize(
     'name',
-    ['slots.bin', 'memories.bin', 'terms.txt', 'passages.i16', '*.codes', '*.centres', 'state.json'],
+    ['slots.bin', 'memories.bin', 'terms.txt', 'passages.i16', 'clusters.bin', 'state.json'],
 )
 def test_a_damaged_file_beside_the_database_is_mended_from_it(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, seed: int
@@ -217,6 +216,7 @@ def test_a_damaged_file_beside_the_database_is_mended_from_it(
         ids = [one.id for one in store.all()]
         for one in chance.sample(store.all(), 10):
             vector = store.embedder.embed_query(one.caption)
-            best = {i: float(np.max(c)) for i, c in store.engine.likeness(vector[None], ids).items()}
-            found = list(store.engine.like(vector, ANYTHING, 3)[0].values())[:3]
-            assert sorted(found) == pytest.approx(sorted(best.values())[-3:], abs=1e-3)
+            compared = store.engine.compared(vector[None], ids)
+            best = sorted(float(c.cosines[: c.paragraphs].max()) for c in compared)
+            found = list(store.engine.like(vector, ANYTHING, 3).values())[:3]
+            assert sorted(found) == pytest.approx(best[-3:], abs=1e-3)

@@ -4,11 +4,12 @@ import base64
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import faiss
 import numpy as np
 
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.memory.embedded.index_files import SCALE
-from remembr_ros.memory.embedded.vector_clusters import CODES, _lists, _read_centres
+from remembr_ros.memory.embedded.vector_clusters import _from_bytes, _rows
 from remembr_ros.memory.matching.sentences import passages
 from test.kills.verbs import EMBEDDER, SECRET, memory
 
@@ -31,7 +32,7 @@ def traces(folder: Path, ids: Sequence[str], *, erased: bool) -> list[str]:
             found.append(f'a caption in {file.relative_to(folder)}')
         if any(form in data for vector in vectors for form in _forms(vector)):
             found.append(f'a vector in {file.relative_to(folder)}')
-        if file.suffix == CODES and _in_clusters(file, vectors):
+        if erased and file.name == 'clusters.bin' and _in_clusters(data, vectors):
             found.append(f'a vector in {file.relative_to(folder)}')
     return found
 
@@ -45,18 +46,9 @@ def _forms(vector: np.ndarray) -> Iterator[bytes]:
     yield base64.b64encode(raw[: len(raw) // 3 * 3])
 
 
-def _in_clusters(file: Path, vectors: np.ndarray) -> bool:
-    """Tell whether codes of vectors are in the clusters' file."""
-    if not file.with_suffix('.centres').exists():
-        return False
-    _, indexes = _read_centres(file.with_suffix('.centres'), vectors.shape[1])
-    width = -(-max(index.sa_code_size() for index in indexes) // 8) * 8 + 8
-    raw = np.fromfile(file, np.uint8)
-    rows = raw[: len(raw) // width * width].reshape(-1, width)
-    rows = rows[rows.any(axis=1)]
-    for index in indexes:  # which of both a row is of is not in the file
-        codes = np.ascontiguousarray(rows[:, : index.sa_code_size()])
-        codes = codes[_lists(index, codes) < index.nlist]
-        if len(codes) and (index.sa_decode(codes) @ vectors.T).max() > 0.999:
-            return True
-    return False
+def _in_clusters(data: bytes, vectors: np.ndarray) -> bool:
+    """Tell whether clusters, as they are saved, have vectors among theirs."""
+    *_, index = _from_bytes(data)
+    index.set_direct_map_type(faiss.DirectMap.Hashtable)
+    kept = np.array([index.reconstruct(int(row)) for row in _rows(index)]).reshape(-1, vectors.shape[1])
+    return bool(len(kept)) and bool((kept @ vectors.T).max() > 0.999)

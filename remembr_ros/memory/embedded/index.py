@@ -5,7 +5,6 @@ import threading
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -126,7 +125,7 @@ class MemoryIndex:
         self._files.append(self._columns.table, new, memories, postings, vectors)
         with self._lock:
             self._behind = {}
-            self._passages.add(self._columns.table, new, vectors)
+            self._passages.add(self._columns.table, new)
 
     def change(self, memories: Iterable[Memory]) -> None:
         """Rewrite memories whose texts stay the same; unknown ids are passed over.
@@ -205,11 +204,10 @@ class MemoryIndex:
             mask = self._admitted(scope)
             return len(self._slots) if mask is None else int(np.count_nonzero(mask))
 
-    def like(self, vector: Floats, scope: Scope, limit: int) -> tuple[dict[str, float], dict[str, float]]:
+    def like(self, vector: Floats, scope: Scope, limit: int) -> dict[str, float]:
         with self._lock:
             found = self._passages.nearest(vector, limit, self._admitted(scope))
-            part, whole = ({self._id(slot): cosine for slot, cosine in near} for near in found)
-            return part, whole
+            return {self._id(slot): cosine for slot, cosine in found}
 
     def likeness(self, vectors: Floats, ids: Sequence[str]) -> dict[str, Floats]:
         with self._lock:
@@ -284,7 +282,7 @@ class MemoryIndex:
         self._passages.wait()
 
     def forget_traces(self) -> None:
-        """Remove from the files the words that only forgotten memories had.
+        """Remove from the files the words that only forgotten memories had, and what clusters keep of them.
 
         :raises OSError: the disk is full
         """
@@ -293,6 +291,7 @@ class MemoryIndex:
             self._words.purge()
             self._files.replace_terms(self._words.terms)
             self._terms_written = len(self._words.terms)
+            self._passages.save()
 
     def let_go(self) -> None:
         """Close the files."""
@@ -314,7 +313,6 @@ class MemoryIndex:
     def _forget(self, slots: Sequence[int]) -> None:
         self._outdate()
         failure: OSError | None = None
-        erase_in_files = partial(self._files.erase, self._columns.table)
         for slot in slots:
             self._held[int(self._columns.table['volume'][slot])] -= 1
             if self._named is not None:
@@ -323,11 +321,11 @@ class MemoryIndex:
             self._behind.pop(slot, None)
             self._columns.remove(slot)
             self._words.remove(slot)
-            for erase in (self._passages.remove, erase_in_files):
-                try:
-                    erase(slot)
-                except OSError as error:
-                    failure = error
+            self._passages.remove(slot)
+            try:
+                self._files.erase(self._columns.table, slot)
+            except OSError as error:
+                failure = error
         if failure is not None:
             raise failure
 

@@ -1,4 +1,4 @@
-"""The passages of all memories by the likeness of their vectors."""
+"""Memories by the likeness of their vectors: their paragraphs are searched, sentences are compared."""
 
 import logging
 import threading
@@ -8,25 +8,26 @@ import numpy as np
 
 from remembr_ros.memory.embedded.index_files import IndexFiles
 from remembr_ros.memory.embedded.row_runs import Floats, Mask, Rows, Runs, SlotTable
-from remembr_ros.memory.embedded.vector_clusters import VectorClusters, discard
+from remembr_ros.memory.embedded.vector_clusters import VectorClusters, discard, save
 
 logger = logging.getLogger(__name__)
 
-FEW = 4_096  # up to so many vectors every one is read and compared, which takes 4 ms for 1024 numbers each
+FEW = 2_048  # up to so many vectors every one is read and compared, which takes 4 ms for 1024 numbers each
 # Numbers: a scope with vectors of no more, half an hour of 1024 each, is searched by reading all: 4 ms.
 READ_AT_ONCE = 1 << 22
 GROWTH = 4  # clusters are found anew when there are so many times more vectors
-# Least number of passages that a search over 8-bit vectors asks for; half a dozen may be of one memory.
+# Least number of paragraphs that a search over 8-bit vectors asks for; half a dozen may be of one memory.
 FOUND = 500
 Best = list[tuple[int, float]]  # slots, each with the best of its cosines, best first
 RESCORED = 64  # the best of them, so many, are compared by their full vectors; the others are right to 0.001
 
 
 class PassageIndex:
-    """Finds memories, named by their slots, by the best of their passages. Safe to share between threads."""
+    """Finds memories, named by their slots, by their best paragraphs. Safe to share between threads."""
 
     def __init__(self, files: IndexFiles) -> None:
         self._files = files
+        self._path = files.folder / 'clusters.bin'
         self._lock = threading.RLock()
         self._runs = Runs()
         self._clusters: VectorClusters | None = None
@@ -37,59 +38,56 @@ class PassageIndex:
         """Take back what the files hold."""
         with self._lock:
             self._runs.attach(slots, np.flatnonzero(slots['live']))
-            runs, rows = self._runs, self._files.rows
-            if rows > FEW:
-                is_paragraph = np.resize(runs.is_paragraph, rows)
-                folder, read = self._files.folder, self._files.read
-                self._clusters = VectorClusters.load(folder, runs.live, is_paragraph, read)
+            if self._runs.count > FEW:
+                live, read = self._runs.live, self._files.read
+                self._clusters = VectorClusters.load(self._path, live, self._files.rows, read)
                 self._keep_up()
             else:
-                discard(self._files.folder, None)
+                discard(self._path)
 
-    def add(self, slots: SlotTable, new: Sequence[int], vectors: Sequence[Floats]) -> None:
-        """Take in the vectors of memories that are in the files.
+    def add(self, slots: SlotTable, new: Sequence[int]) -> None:
+        """Take in memories whose vectors are in the files.
 
         :param new: their slots
-        :param vectors: shape (passages, dimension) of each
         """
         with self._lock:
             self._runs.attach(slots, np.asarray(new, np.int64))
             if self._clusters is not None:
-                rows = np.arange(slots['first'][new[0]], self._files.rows)
-                together = np.concatenate([np.asarray(run, np.float32) for run in vectors])
-                self._clusters.add(rows, together, self._runs.is_paragraph[rows])
+                self._clusters.add(self._runs.paragraphs_of(np.asarray(new, np.int64)), self._files.read)
             self._keep_up()
 
     def remove(self, slot: int) -> None:
-        """Forget the vectors of a memory; a slot without any is passed over.
-
-        :raises OSError: they cannot be overwritten
-        """
+        """Forget the vectors of a memory; a slot without any is passed over."""
         with self._lock:
             rows = self._runs.detach(slot)
             if self._clusters is not None:
                 self._clusters.remove(rows)
 
-    def nearest(self, query: Floats, limit: int, mask: Mask | None = None) -> tuple[Best, Best]:
-        """Return the slots with the best passages, and those with the best paragraphs, with their cosines.
-
-        Each best first; ties by slot.
+    def nearest(self, query: Floats, limit: int, mask: Mask | None = None) -> Best:
+        """Return the slots with the best paragraphs, with the cosines of these, best first; ties by slot.
 
         :param limit: so many at least, if there are; those that come next are returned where they are known
         :param mask: which slots are admitted, shape (slots,); None: all
         """
         with self._lock:
-            rows = None if mask is None else self._runs.rows_of(np.flatnonzero(mask))
+            rows = None if mask is None else self._runs.paragraphs_of(np.flatnonzero(mask))
             if self._clusters is None or (rows is not None and rows.size * len(query) <= READ_AT_ONCE):
                 rows = self._runs.live if rows is None else rows
-                cosines = self._products(rows, query)
-                whole = self._runs.is_paragraph[rows]
-                return self._grouped(rows, cosines), self._grouped(rows[whole], cosines[whole])
+                return self._grouped(rows, self._products(rows, query))
             among = None
             if rows is not None:
                 among = np.zeros(self._files.rows, np.bool_)
                 among[rows] = True
-            return self._clustered(self._clusters, query, limit, among)
+            wanted, effort = max(FOUND, 2 * limit), 1
+            while True:
+                rows, cosines, is_all = self._clusters.nearest(query, wanted, among, effort)
+                best = np.argsort(rows[:RESCORED])
+                cosines[best] = self._products(rows[best], query)
+                found = self._grouped(rows, cosines)
+                if is_all or len(found) >= limit:
+                    return found
+                # One memory's paragraphs may fill the lists around the query; the others are farther away.
+                wanted, effort = 4 * wanted, 4 * effort
 
     def likeness(self, queries: Floats, slots: Sequence[int]) -> dict[int, Floats]:
         """Return the cosine of each passage to each query per slot: shape (passages, queries); without those
@@ -113,36 +111,24 @@ class PassageIndex:
         if building is not None:
             building.join()
 
+    def save(self) -> None:
+        """Write what is found by, without what was removed, to a file, in place of an older one."""
+        with self._lock:
+            data = None if self._clusters is None else self._clusters.to_bytes(self._files.rows)
+        if data is None:
+            discard(self._path)
+        else:
+            save(self._path, data)
+
     def close(self) -> None:
-        """Save what is found, and let go of it."""
+        """Save, and find nothing any more."""
         with self._lock:
             self._closed = True
         self.wait()
+        if self._clusters is not None:
+            self.save()
         with self._lock:
-            clusters, self._clusters = self._clusters, None
-        if clusters is not None:
-            clusters.close()
-
-    def _clustered(
-        self, clusters: VectorClusters, query: Floats, limit: int, among: Mask | None
-    ) -> tuple[Best, Best]:
-        wanted, effort = max(FOUND, 2 * limit), 1
-        while True:
-            kinds = clusters.nearest(query, wanted, among, effort)
-            for rows, cosines, _ in kinds:
-                best = np.argsort(rows[:RESCORED])
-                cosines[best] = self._products(rows[best], query)
-            # Below the last of a kind there may be more of it, that are better than what is of the other.
-            cut = [kind.cosines for kind in kinds if not kind.is_all and len(kind.rows)]
-            least = max((cosines.min() for cosines in cut), default=-2.0)
-            rows, cosines = (np.concatenate([kind[i] for kind in kinds]) for i in (0, 1))
-            known = cosines >= least
-            part, whole = self._grouped(rows[known], cosines[known]), self._grouped(*kinds[1][:2])
-            enough = len(part) >= limit and (len(whole) >= limit or kinds[1].is_all)
-            if enough or all(kind.is_all for kind in kinds):
-                return part, whole
-            # One memory's passages may fill the lists around the query; the others are farther away.
-            wanted, effort = 4 * wanted, 4 * effort
+            self._clusters = None
 
     def _products(self, rows: Rows, query: Floats) -> Floats:
         """Return the cosines of the full vectors of rows (ascending)."""
@@ -159,31 +145,29 @@ class PassageIndex:
 
     def _keep_up(self) -> None:
         """Find clusters when there are many vectors, and again when there are many more."""
-        rows = self._files.rows
         if self._closed or (self._building is not None and self._building.is_alive()):
             return
-        clusters = self._clusters
-        if rows > FEW if clusters is None else rows >= GROWTH * max(clusters.trained_on, FEW):
-            logger.info('building the index over %d passages', rows)
+        count, clusters = self._runs.count, self._clusters
+        if count > FEW if clusters is None else count >= GROWTH * max(clusters.trained_on, FEW):
+            logger.info('building the index over %d paragraphs', count)
             self._building = threading.Thread(target=self._rebuild, name='passage-index', daemon=True)
             self._building.start()
 
     def _rebuild(self) -> None:
         """Find clusters anew, off to the side: it takes 20 s for 700,000 vectors of 1024 numbers."""
         with self._lock:
-            live, whole = self._runs.live, self._runs.is_paragraph.copy()
+            taken = self._runs.live
         try:
-            clusters = VectorClusters.build(self._files.folder, live, whole, self._files.read)
+            clusters = VectorClusters.build(taken, self._files.read)
         except (MemoryError, RuntimeError, OSError) as error:
             logger.error('the index of the memory stays as it is, searches get slower: %s', error)
             return
         with self._lock:
-            clusters.remove(live[self._runs.owner[live] < 0])
-            rows = np.arange(len(whole), len(self._runs.owner))
-            clusters.take(rows[self._runs.owner[rows] >= 0], self._runs.is_paragraph, self._files.read)
-            old, self._clusters = self._clusters, clusters
-        if old is not None:
-            old.close()
+            live = self._runs.live
+            clusters.remove(np.setdiff1d(taken, live))
+            clusters.add(np.setdiff1d(live, taken), self._files.read)
+            self._clusters = clusters
+        self.save()
 
 
 def _cosines(vectors: Floats, query: Floats) -> Floats:

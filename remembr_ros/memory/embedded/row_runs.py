@@ -17,46 +17,43 @@ class Runs:
 
     def __init__(self) -> None:
         self._end = 0
+        self.count = 0
+        """How many rows are searched."""
         self._owner = np.full(1024, -1, np.int32)  # of each row
-        self._is_paragraph = np.zeros(1024, np.bool_)  # of each row
-        self._first = np.full(1024, -1, np.int64)  # of each slot, like those below
+        self._first = np.full(1024, -1, np.int64)  # of each slot, like the next
         self._count = np.zeros(1024, np.int64)
 
     @property
     def owner(self) -> NDArray[np.int32]:
-        """The slot of each row, -1: none any more."""
+        """The slot of each row that is searched; -1: of sentences, and of what was forgotten."""
         return self._owner[: self._end]
 
     @property
-    def is_paragraph(self) -> Mask:
-        """Whether each row says all of one thing."""
-        return self._is_paragraph[: self._end]
-
-    @property
     def live(self) -> Rows:
-        """The rows that belong to a slot, ascending."""
+        """The rows that are searched, ascending."""
         return np.flatnonzero(self.owner >= 0)
 
     def attach(self, table: SlotTable, slots: Slots) -> None:
         """Give slots the runs that the table tells of."""
         if not len(slots):
             return
-        of = table[slots]
-        firsts, sizes, paragraphs = (of[name].astype(np.int64) for name in ('first', 'rows', 'paragraphs'))
+        firsts, sizes, paragraphs = (
+            table[name][slots].astype(np.int64) for name in ('first', 'rows', 'paragraphs')
+        )
         self._end = max(self._end, int((firsts + sizes).max()))
         self._owner = _grown(self._owner, self._end, -1)
-        self._is_paragraph = _grown(self._is_paragraph, self._end, False)
         self._first = _grown(self._first, int(slots.max()) + 1, -1)
         self._count = _grown(self._count, len(self._first), 0)
         self._first[slots], self._count[slots] = firsts, sizes
-        within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        rows = np.repeat(firsts, sizes) + within
-        self._owner[rows] = np.repeat(slots, sizes)
-        self._is_paragraph[rows] = within < np.repeat(paragraphs, sizes)
+        # A memory's paragraphs are the first of its rows.
+        rows = np.repeat(firsts - (np.cumsum(paragraphs) - paragraphs), paragraphs)
+        self._owner[rows + np.arange(len(rows))] = np.repeat(slots, paragraphs)
+        self.count += len(rows)
 
     def detach(self, slot: int) -> Rows:
         """Take a slot's run from it and return its rows, ascending; none if it has none."""
         rows = self.rows_of(np.array([slot]))
+        self.count -= int(np.count_nonzero(self._owner[rows] >= 0))
         self._owner[rows] = -1
         self._first[slot : slot + 1] = -1
         return rows
@@ -67,6 +64,11 @@ class Runs:
         slots = slots[self._first[slots] >= 0]
         slots = slots[np.argsort(self._first[slots])]
         return slots, self._count[slots]
+
+    def paragraphs_of(self, slots: Slots) -> Rows:
+        """Return the rows of slots that are searched, ascending."""
+        rows = self.rows_of(slots)
+        return rows[self._owner[rows] >= 0]
 
     def rows_of(self, slots: Slots) -> Rows:
         """Return the rows of slots, ascending."""

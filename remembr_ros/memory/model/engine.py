@@ -108,15 +108,11 @@ class Engine(Protocol):
     def summary(self) -> Summary:
         """Return what is stored."""
 
-    def like(
-        self, vector: NDArray[np.float32], scope: Scope, limit: int
-    ) -> tuple[dict[str, float], dict[str, float]]:
-        """Return the memories with the best passages, and those with the best paragraphs.
+    def like(self, vector: NDArray[np.float32], scope: Scope, limit: int) -> dict[str, float]:
+        """Return the memories with the best paragraphs, or passages where paragraphs are not told apart.
 
-        :param limit: so many of each at least, if there are; those that come next where they are known
-        :return: cosine of the best passage per memory id, and of the best paragraph, see
-            remembr_ros.memory.matching.sentences; each best first. The latter is empty where these are not
-            told apart.
+        :param limit: so many at least, if there are; those that come next where they are known
+        :return: cosine of the best one per memory id, best first
         """
 
     def likeness(self, vectors: NDArray[np.float32], ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:

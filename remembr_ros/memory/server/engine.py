@@ -168,12 +168,10 @@ class ServerEngine:
                 bytes=None,
             )
 
-    def like(
-        self, vector: NDArray[np.float32], scope: Scope, limit: int
-    ) -> tuple[dict[str, float], dict[str, float]]:
+    def like(self, vector: NDArray[np.float32], scope: Scope, limit: int) -> dict[str, float]:
         """Return the memories with the best passages; paragraphs are not told apart: see docs/fleet.md."""
         with self._tables() as (_, passages):
-            return passages.like(vector, scope, limit), {}
+            return passages.like(vector, scope, limit)
 
     def likeness(self, vectors: NDArray[np.float32], ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """Return the cosine of each passage, in their order, to each vector, per memory id."""

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.embedded.index import MemoryIndex
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.milvus import filters
 from remembr_ros.memory.model.area import Area
@@ -211,7 +212,7 @@ class EngineContract:
         vector = unit(np.random.default_rng(0), 1)[0]
         assert engine.get(['m1']) == []
         assert engine.vectors(['m1']) == {}
-        assert engine.like(vector, ANYTHING, 5) == ({}, {})
+        assert engine.like(vector, ANYTHING, 5) == {}
         assert engine.likeness(vector[None], ['m1']) == {}
         assert engine.with_words('door', ANYTHING, 5) == []
         assert engine.nearest_in_place((0.0, 0.0, 0.0), ANYTHING, 5) == []
@@ -266,12 +267,9 @@ class EngineContract:
 
         vector = DRIVE[3].vectors[0]
         cosines = best(inside, vector)
-        part, whole = driven.like(vector, scope, limit)
-        check_best(part, cosines, limit)
         # Of one vector the sentence is its paragraph; of more, which a caption of one sentence does not have,
         # it is not known which is what.
-        if whole:  # else they are not told apart
-            check_best(whole, cosines, limit)
+        check_best(driven.like(vector, scope, limit), cosines, limit)
 
     def test_the_corners_of_a_circle_are_not_in_it(self, engine: Engine) -> None:
         rng = np.random.default_rng(5)
@@ -280,7 +278,7 @@ class EngineContract:
             [Entry(memory(i, pose=Pose(*xy), caption='a door'), unit(rng, 2)) for i, xy in enumerate(places)]
         )
         scope = Scope(near=(0.0, 0.0, 0.0), radius_m=1.0)
-        assert set(list(engine.like(unit(rng, 1)[0], scope, 2)[0])[:2]) == {'m80', 'm81'}
+        assert set(list(engine.like(unit(rng, 1)[0], scope, 2))[:2]) == {'m80', 'm81'}
         assert set(engine.with_words('door', scope, 2)) in (set(), {'m80', 'm81'})
         assert names(engine.newest(scope, 3)) == ['m81', 'm80']
         assert engine.count(scope) == 2
@@ -296,22 +294,22 @@ class EngineContract:
         inside = {'m40', 'm41', 'm42'}
         assert {made.id for made in engine.select(scope)} == inside
         assert set(names(engine.nearest_in_place((0.0, 0.0, 0.0), scope, 9))) == inside
-        assert set(list(engine.like(unit(rng, 1)[0], scope, 3)[0])[:3]) == inside
+        assert set(list(engine.like(unit(rng, 1)[0], scope, 3))[:3]) == inside
         assert set(engine.with_words('door', scope, 3)) in (set(), inside)
         assert set(names(engine.newest(scope, 9))) == inside
         assert (engine.count(scope), engine.survey(scope).memories) == (3, 3)
 
-    def test_paragraphs_are_told_from_sentences(self, engine: Engine) -> None:
+    def test_paragraphs_are_told_from_sentences_or_all_are_searched(self, engine: Engine) -> None:
         rng = np.random.default_rng(8)
         texts = ['One door. Two doors.', 'One window. Two windows.\nThree large old windows. Four.']
         engine.put([Entry(memory(i, caption=texts[i]), unit(rng, (3, 6)[i])) for i in (0, 1)])
         vectors = engine.vectors(['m0', 'm1'])
         for query in (*vectors['m0'], *vectors['m1']):
-            part, whole = engine.like(query, ANYTHING, 2)
-            check_best(part, {i: float((v @ query).max()) for i, v in vectors.items()}, 2)
             paragraphs = {'m0': vectors['m0'][:1], 'm1': vectors['m1'][:2]}
-            if whole:
-                check_best(whole, {i: float((v @ query).max()) for i, v in paragraphs.items()}, 2)
+            searched = paragraphs if isinstance(engine, MemoryIndex) else vectors
+            check_best(
+                engine.like(query, ANYTHING, 2), {i: float((v @ query).max()) for i, v in searched.items()}, 2
+            )
 
     def test_likeness_tells_every_passage(self, driven: Engine) -> None:
         vectors = np.stack([DRIVE[5].vectors[0], DRIVE[7].vectors[0]])
@@ -399,7 +397,7 @@ class EngineContract:
         assert engine.vectors(['m1'])['m1'].shape == (3, DIMENSION)
         np.testing.assert_allclose(engine.vectors(['m1'])['m1'], replaced.vectors, atol=1e-3)
         old = entry(memory(1), 7).vectors[6]
-        assert engine.like(old, ANYTHING, 5)[0]['m1'] < 0.99
+        assert engine.like(old, ANYTHING, 5)['m1'] < 0.99
 
     def test_an_update_keeps_the_vectors(self, engine: Engine) -> None:
         engine.put([entry(memory(1), 4), entry(memory(2), 2)])
@@ -409,7 +407,7 @@ class EngineContract:
         np.testing.assert_allclose(engine.vectors(['m1'])['m1'], entry(memory(1), 4).vectors, atol=1e-3)
         late = Scope(after_ns=T0 + 9_000 * NS, near=(50.0, 60.0, 0.0), radius_m=1.0)
         vector = entry(memory(1), 4).vectors[3]
-        assert engine.like(vector, late, 5)[0] == pytest.approx({'m1': 1.0}, abs=2e-3)
+        assert engine.like(vector, late, 5) == pytest.approx({'m1': 1.0}, abs=2e-3)
         assert names(engine.newest(ANYTHING, 1)) == ['m1']
 
     def test_what_is_deleted_is_gone(self, engine: Engine) -> None:
@@ -417,7 +415,7 @@ class EngineContract:
         engine.delete(['m1', 'm3', 'nothing', "it's"])
         assert sorted(names(list(engine.select()))) == ['m0', 'm2', 'm4']
         assert engine.vectors(['m1', 'm3']) == {}
-        assert 'm1' not in engine.like(entry(memory(1), 3).vectors[0], ANYTHING, 10)[0]
+        assert 'm1' not in engine.like(entry(memory(1), 3).vectors[0], ANYTHING, 10)
         engine.vacuum()
         assert engine.count() == 3
 
@@ -474,5 +472,5 @@ class EngineContract:
         assert len(engine.get([f'm{i}' for i in range(1_200)])) == 1_200
         assert names(engine.nearest_in_time(T0 + 1_000, ANYTHING, 3)) == ['m1000', 'm999', 'm1001']
         assert names(engine.newest(ANYTHING, 2)) == ['m1199', 'm1198']
-        assert len(engine.like(entries[7].vectors[1], ANYTHING, 1_200)[0]) == 1_200
-        assert next(iter(engine.like(entries[7].vectors[1], ANYTHING, 1)[0])) == 'm7'
+        assert len(engine.like(entries[7].vectors[1], ANYTHING, 1_200)) == 1_200
+        assert next(iter(engine.like(entries[7].vectors[1], ANYTHING, 1))) == 'm7'

@@ -80,7 +80,7 @@ def test_a_memory_is_found_and_changed_in_whatever_volume_it_is(path: str, make:
     assert again.vectors(['m1'])['m1'].shape == (1, D)
     for i in (0, 4, 5, 10):
         query = entries[i].vectors[1]
-        assert next(iter(again.like(query, ANYTHING, 3)[0])) == f'm{i}'
+        assert next(iter(again.like(query, ANYTHING, 3))) == f'm{i}'
         assert np.allclose(again.vectors([f'm{i}'])[f'm{i}'], entries[i].vectors, atol=1e-3)
     again.delete([f'm{i}' for i in range(12)])
     assert again.count() == 0
@@ -108,7 +108,7 @@ def test_vectors_come_from_the_database_where_their_file_is_lost(path: str, make
     again = opened(path)
     for i, one in enumerate(entries):
         assert np.allclose(again.vectors([f'm{i}'])[f'm{i}'], one.vectors, atol=1e-3)
-        assert next(iter(again.like(one.vectors[0], ANYTHING, 1)[0])) == f'm{i}'
+        assert next(iter(again.like(one.vectors[0], ANYTHING, 1))) == f'm{i}'
     again.close()
 
 
@@ -251,7 +251,7 @@ def test_a_full_disk_while_the_index_is_written_loses_nothing(
             engine.put([entry(make(3), seed=3)])
     engine.put([entry(make(3), seed=3)])
     for i in (1, 2, 3):
-        assert next(iter(engine.like(entry(make(i), seed=i).vectors[0], ANYTHING, 1)[0])) == f'm{i}'
+        assert next(iter(engine.like(entry(make(i), seed=i).vectors[0], ANYTHING, 1))) == f'm{i}'
     engine.close()
 
 

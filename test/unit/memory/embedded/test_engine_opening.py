@@ -78,7 +78,7 @@ class Said:
         self.numbers = [
             np.concatenate([vectors[i].ravel() for i in ids]),
             np.array(engine.word_shares('door sofa 3', self.memories)),
-            *(np.array([cosine for _, cosine in sorted(of.items())]) for of in near),
+            np.array([cosine for _, cosine in sorted(near.items())]),
         ]
 
     def __eq__(self, other: object) -> bool:

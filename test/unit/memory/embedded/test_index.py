@@ -56,7 +56,7 @@ def looked_up(index: MemoryIndex) -> list[Any]:
     def look() -> None:
         found.append(sorted(memory.id for memory in index.select()))
         found.append(sorted(memory.id for memory in index.newest(ANYTHING, 9)))
-        found.append(sorted(index.like(ONES, ANYTHING, 9)[0])[:9])
+        found.append(sorted(index.like(ONES, ANYTHING, 9))[:9])
         found.append(index.count())
 
     looking = threading.Thread(target=look, daemon=True)
@@ -102,7 +102,7 @@ def test_who_looks_does_not_wait_until_clusters_are_found(
     finally:
         let.set()
     index.wait()
-    assert set(index.like(ONES, ANYTHING, 50)[0]) == {f'm{i}' for i in range(22)}
+    assert set(index.like(ONES, ANYTHING, 50)) == {f'm{i}' for i in range(22)}
 
 
 def test_what_is_selected_is_what_there_was_at_the_call(index: MemoryIndex, make: Make) -> None:

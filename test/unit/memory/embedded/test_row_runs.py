@@ -16,17 +16,19 @@ def attach(runs: Runs, *given: tuple[int, int, int, int]) -> None:
 def test_rows_belong_to_the_slot_that_they_were_given_to_last() -> None:
     runs = Runs()
     attach(runs, (5_000, 0, 2, 1))
-    attach(runs, (3, 2, 3, 0))
-    assert runs.owner.tolist() == [5_000, 5_000, 3, 3, 3]
-    assert runs.is_paragraph.tolist() == [True, False, False, False, False]
+    attach(runs, (3, 2, 3, 2))
+    assert runs.owner.tolist() == [5_000, -1, 3, 3, -1]
+    assert (runs.live.tolist(), runs.count) == ([0, 2, 3], 3)
     slots, counts = runs.in_order(np.array([3, 7, 5_000, 99_999]))
     assert (slots.tolist(), counts.tolist()) == ([5_000, 3], [2, 3])
     assert runs.rows_of(np.array([3, 5_000, 4])).tolist() == [0, 1, 2, 3, 4]
+    assert runs.paragraphs_of(np.array([3, 5_000, 4])).tolist() == [0, 2, 3]
     assert runs.detach(5_000).tolist() == [0, 1]
+    assert (runs.live.tolist(), runs.count) == ([2, 3], 2)
     assert runs.detach(5_000).tolist() == []
     assert runs.detach(10**6).tolist() == []
     attach(runs, (4, 1_999, 1, 1))
-    assert runs.live.tolist() == [2, 3, 4, 1_999]
+    assert (runs.live.tolist(), runs.count) == ([2, 3, 1_999], 3)
     assert len(runs.owner) == 2_000
     assert runs.rows_of(np.array([], np.int64)).tolist() == []
 
@@ -38,5 +40,5 @@ def test_many_runs_at_once_are_those_one_after_the_other() -> None:
         attach(one, run)
     attach(many, *given)
     assert many.owner.tolist() == one.owner.tolist()
-    assert many.is_paragraph.tolist() == one.is_paragraph.tolist()
+    assert (many.live.tolist(), many.count) == (one.live.tolist(), one.count) == ([0, 1, 2, 3, 4], 5)
     assert many.in_order(np.array([2, 5, 9]))[1].tolist() == [4, 3, 2]
