@@ -170,7 +170,7 @@ def check_all(store: MemoryStore, left: dict[str, list[State]]) -> None:
     vectors = store.engine.vectors(list(there))
     for i in random.Random(1).sample(sorted(there), 20):
         assert store.find(Query(there[i].caption, limit=1))[0].memory == there[i]
-        assert len(vectors[i]) == len(store.engine.likeness(vectors[i][:1], [i])[i])
+        assert len(vectors[i]) == len(store.engine.compared(vectors[i][:1], [i])[0].cosines)
 
 
 @pytest.fixture(scope='module')

@@ -209,18 +209,17 @@ class MemoryIndex:
             found = self._passages.nearest(vector, limit, self._admitted(scope))
             return {self._id(slot): cosine for slot, cosine in found}
 
-    def likeness(self, vectors: Floats, ids: Sequence[str]) -> dict[str, Floats]:
-        with self._lock:
-            slots = [self._slots[i] for i in ids if i in self._slots]
-            found = self._passages.likeness(vectors, [slot for slot in slots if slot not in self._behind])
-            found |= {slot: self._behind[slot][1] @ vectors.T for slot in slots if slot in self._behind}
-            return {self._id(slot): cosines for slot, cosines in found.items()}
-
     def compared(self, vectors: Floats, ids: Sequence[str]) -> list[Compared]:
         with self._lock:
-            cosines, of = self.likeness(vectors, ids), self._columns.table
-            slots = ((i, self._slots[i]) for i in ids if i in cosines)
-            return [Compared(self._memory(n), cosines[i], int(of[n]['paragraphs'])) for i, n in slots]
+            table, behind = self._columns.table, self._behind
+            slots = [self._slots[i] for i in ids if i in self._slots]
+            cosines = self._passages.likeness(vectors, [slot for slot in slots if slot not in behind])
+            cosines |= {slot: behind[slot][1] @ vectors.T for slot in slots if slot in behind}
+            return [
+                Compared(self._memory(slot), cosines[slot], int(table[slot]['paragraphs']))
+                for slot in slots
+                if slot in cosines
+            ]
 
     def with_words(self, text: str, scope: Scope, limit: int) -> list[str]:
         """Return the ids of the memories whose words fit best (BM25), best first; then newer, by id."""

@@ -189,7 +189,7 @@ def is_connected(client: Any, path: Path) -> bool:
     """Tell whether the embedded database that a connection is of still runs; a process can be killed."""
     with _starting:
         server, _ = _servers.get(path, (None, 0))
-        return server is not None and server._p.poll() is None and client.address == server.uds_path
+        return server is not None and server.runs and client.address == server.uds_path
 
 
 def disconnect(client: Any, uri: str) -> None:
@@ -206,7 +206,7 @@ def _start_lite(path: Path, mark: int) -> Any:
     with _starting:
         server, users = _servers.get(path, (None, 0))
         try:
-            if server is not None and server._p.poll() is not None:
+            if server is not None and not server.runs:
                 server.stop()  # it was killed; the other connections notice by themselves
                 server = None
             if server is None:
@@ -239,14 +239,12 @@ def _start(server: Any, path: Path) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, previous)
     deadline = time.monotonic() + START_S
     while started and not _listens(address):
-        started = server._p.poll() is None and time.monotonic() < deadline
+        started = server.runs and time.monotonic() < deadline
         time.sleep(0.02)
     if started:
         return
-    if server._p is None:
-        sentence = in_use(path, Path(server._lock_path))
-        server._lock_path = ''  # its clean-up would delete the lock of the process that has the file
-        raise StoreUnavailable(sentence)
+    if server.was_refused:
+        raise StoreUnavailable(in_use(path, server.leave_lock()))
     server.stop()
     raise StoreUnavailable(
         f'{path} cannot be opened: it is damaged, or its folder or disk cannot be written, or the machine '

@@ -65,6 +65,7 @@ def lite_server(path: Path, token: int) -> Any:
         from milvus_lite.server import Server
 
     class ServerWithHome(Server):  # type: ignore[misc]  # it has no types
+        _lock_path: str
         home = ''
         found: Mark | None = None
 
@@ -86,6 +87,21 @@ def lite_server(path: Path, token: int) -> Any:
             environment = os.environ | {'LD_LIBRARY_PATH': libraries}
             self._p = subprocess.Popen(self.args, env=environment, cwd=self._work_dir)
             return True
+
+        @property
+        def runs(self) -> bool:
+            """Whether its process was started and has not ended."""
+            return self._p is not None and self._p.poll() is None
+
+        @property
+        def was_refused(self) -> bool:
+            """Whether another process has the file, so that none was started."""
+            return self._p is None
+
+        def leave_lock(self) -> Path:
+            """Return the lock of the process that has the file; its own clean-up would delete that."""
+            lock, self._lock_path = Path(self._lock_path), ''
+            return lock
 
         def stop(self) -> None:
             super().stop()

@@ -115,15 +115,11 @@ class Engine(Protocol):
         :return: cosine of the best one per memory id, best first
         """
 
-    def likeness(self, vectors: NDArray[np.float32], ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """Return the cosine of each passage, in their order, to each vector, per memory id.
-
-        :param vectors: shape (vectors, dimension)
-        :return: shape (passages, vectors)
-        """
-
     def compared(self, vectors: NDArray[np.float32], ids: Sequence[str]) -> list[Compared]:
-        """Return memories, in their order, with what likeness returns; unknown ids are passed over."""
+        """Return memories, in their order, compared with texts; unknown ids are passed over.
+
+        :param vectors: of the texts: shape (texts, dimension)
+        """
 
     def with_words(self, text: str, scope: Scope, limit: int) -> list[str]:
         """Return the ids of the memories whose words fit best (BM25), best first; none where it cannot."""

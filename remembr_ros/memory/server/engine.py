@@ -173,14 +173,9 @@ class ServerEngine:
         with self._tables() as (_, passages):
             return passages.like(vector, scope, limit)
 
-    def likeness(self, vectors: NDArray[np.float32], ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """Return the cosine of each passage, in their order, to each vector, per memory id."""
-        with self._tables() as (_, passages):
-            return passages.likeness(vectors, _ids(ids))
-
     def compared(self, vectors: NDArray[np.float32], ids: Sequence[str]) -> list[Compared]:
-        """Return memories with what likeness returns: two requests at once."""
-        likeness = self._beside.submit(self.likeness, vectors, ids)
+        """Return memories, in their order, compared with texts: two requests at once."""
+        likeness = self._beside.submit(self._likeness, vectors, ids)
         memories, cosines = self.get(ids), likeness.result()
         found = ((memory, cosines[memory.id]) for memory in memories if memory.id in cosines)
         return [Compared(memory, near, paragraphs_among(memory, len(near))) for memory, near in found]
@@ -284,6 +279,10 @@ class ServerEngine:
         """End a claim; one that does not hold is passed over."""
         with self._link.client() as client:
             server_claim.release(client, self._collection, name, self._link.timeout_s)
+
+    def _likeness(self, vectors: NDArray[np.float32], ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        with self._tables() as (_, passages):
+            return passages.likeness(vectors, _ids(ids))
 
     def close(self) -> None:
         """Let go of the connection."""

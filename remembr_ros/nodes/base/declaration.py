@@ -39,28 +39,28 @@ def declare_parameters(node: Node, cls: type[P]) -> P:
     node.add_pre_set_parameters_callback(
         lambda parameters: [_hidden(node, one) for one in _typed(cls, parameters)]
     )
-    for name, given in node._parameter_overrides.items():
-        node._parameter_overrides[name] = _hidden(node, given)
+    overrides = _overrides(node)
+    overrides |= {name: _hidden(node, given) for name, given in overrides.items()}
     list_types = _list_types(cls)
     for field in dataclasses.fields(cls):
         if (list_type := list_types.get(field.name)) is None:
             node.declare_parameter(field.name, default_of(field), _descriptor(field))
             continue
-        given = node._parameter_overrides.get(field.name)
+        given = overrides.get(field.name)
         empty = given is None or given.value is None or _is_empty(given)  # [] on a command line is None
         node.declare_parameter(field.name, list_type, _descriptor(field), ignore_override=empty)
         if empty:
             # rclpy knows the type of a list by its items, and would leave the parameter without a value: then
             # a request for several parameters, as tools send it, is answered with none of them.
-            node._parameters[field.name] = Parameter(field.name, list_type, [])
+            _declared(node)[field.name] = Parameter(field.name, list_type, [])
     return read_parameters(node, cls)
 
 
 def unknown_overrides(node: Node) -> list[str]:
     """Return what was given a value and is no parameter of the node, each with the nearest that is one."""
-    known = {name for name in node._parameters if not name.startswith('qos_overrides.')}
+    known = {name for name in _declared(node) if not name.startswith('qos_overrides.')}
     found = []
-    for name in sorted(set(node._parameter_overrides) - known):
+    for name in sorted(set(_overrides(node)) - known):
         if not name.startswith('qos_overrides.'):  # declared with the subscription
             near = difflib.get_close_matches(name, known, n=1)
             found.append(f'{name} (did you mean {near[0]}?)' if near else name)
@@ -78,6 +78,16 @@ def read_parameters(node: Node, cls: type[P]) -> P:
 def default_of(field: 'dataclasses.Field[Any]') -> Any:
     """Return a field's default."""
     return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
+
+
+def _overrides(node: Node) -> dict[str, Parameter]:
+    """Return the values that the node was started with; rclpy keeps these to itself."""
+    return node._parameter_overrides
+
+
+def _declared(node: Node) -> dict[str, Parameter]:
+    """Return the parameters of the node, to be changed past its checks; rclpy keeps these to itself."""
+    return node._parameters
 
 
 def _list_types(cls: type[Parameters]) -> dict[str, Parameter.Type]:

@@ -213,7 +213,7 @@ class EngineContract:
         assert engine.get(['m1']) == []
         assert engine.vectors(['m1']) == {}
         assert engine.like(vector, ANYTHING, 5) == {}
-        assert engine.likeness(vector[None], ['m1']) == {}
+        assert engine.compared(vector[None], ['m1']) == []
         assert engine.with_words('door', ANYTHING, 5) == []
         assert engine.nearest_in_place((0.0, 0.0, 0.0), ANYTHING, 5) == []
         assert engine.nearest_in_time(T0, ANYTHING, 5) == []
@@ -311,13 +311,13 @@ class EngineContract:
                 engine.like(query, ANYTHING, 2), {i: float((v @ query).max()) for i, v in searched.items()}, 2
             )
 
-    def test_likeness_tells_every_passage(self, driven: Engine) -> None:
+    def test_every_passage_is_compared(self, driven: Engine) -> None:
         vectors = np.stack([DRIVE[5].vectors[0], DRIVE[7].vectors[0]])
         asked = [e.memory.id for e in DRIVE[::2]]
-        found = driven.likeness(vectors, [*asked, 'nothing', '" or id != "'])
-        assert found.keys() == set(asked)
-        for e in DRIVE[::2]:
-            np.testing.assert_allclose(found[e.memory.id], e.vectors @ vectors.T, atol=2e-3)
+        found = driven.compared(vectors, [*asked, 'nothing', '" or id != "'])
+        assert [one.memory.id for one in found] == asked
+        for e, one in zip(DRIVE[::2], found, strict=True):
+            np.testing.assert_allclose(one.cosines, e.vectors @ vectors.T, atol=2e-3)
 
     def test_a_word_is_the_rarer_the_fewer_have_it(self, driven: Engine) -> None:
         memories = [e.memory for e in DRIVE]

@@ -78,14 +78,14 @@ def test_who_looks_does_not_wait_until_a_memory_is_written(
         found = looked_up(index)
         captions = {memory.id: memory.caption for memory in index.select()}
         vectors = index.vectors(['m1', 'm2', 'm3'])
-        likeness = index.likeness(ONES[None], ['m1', 'm2', 'm3'])
+        compared = index.compared(ONES[None], ['m1', 'm2', 'm3'])
     finally:
         let.set()
         writing.join()
     assert found == [['m1', 'm2', 'm3'], ['m1', 'm2', 'm3'], ['m1'], 3]
     assert captions['m2'] == 'Another text.'
     assert [vectors[i].shape for i in ('m1', 'm2', 'm3')] == [(1, D)] * 3
-    assert [likeness[i].item() for i in ('m1', 'm2', 'm3')] == pytest.approx([1.0] * 3, abs=1e-3)
+    assert [one.cosines.item() for one in compared] == pytest.approx([1.0] * 3, abs=1e-3)
     assert looked_up(index) == [['m1', 'm2', 'm3']] * 3 + [3]
 
 
