@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from remembr_ros.errors import Cancelled, ReplyInvalid
-from remembr_ros.redaction import shown_url
+from remembr_ros.printable import shown_url
 
 MAX_BODY = 4 * 2**20  # bytes read of a reply; a chat reply has some thousand
 POLL_S = 0.02  # [s] how soon a cancelled request ends

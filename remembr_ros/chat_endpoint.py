@@ -12,7 +12,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from remembr_ros.bounded_request import Bounds, bounded_client
 from remembr_ros.errors import ChatUnavailable, InvalidRequest, ReplyInvalid
-from remembr_ros.redaction import redacted, shown_url, url_secrets
+from remembr_ros.printable import redacted, shown_url, url_secrets
 
 if TYPE_CHECKING:
     from openai import OpenAI

@@ -7,8 +7,7 @@ from typing import Any
 from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.chat.bounded_call import allowed_s
 from remembr_ros.agent.chat.failover import FailoverChat
-from remembr_ros.agent.chat.openai_client import OpenAIChat
-from remembr_ros.agent.chat.presets import PRESETS
+from remembr_ros.agent.chat.openai_client import PRESETS, OpenAIChat
 from remembr_ros.agent.conversation import EXPIRY_S, Conversations
 from remembr_ros.agent.llm.loop import TOKEN_BUDGET, LoopPlanner
 from remembr_ros.agent.llm.second_look import CaptionerLook, Keyframes, ModelLook, SecondLook
@@ -34,7 +33,7 @@ class AgentConfig:
 
     :param llm: name of the language model; empty: the server's default, or its first one
     :param llm_url: any server that speaks OpenAI's chat API, such as http://localhost:11434/v1, or the name
-        of one, see :mod:`remembr_ros.agent.chat.presets`; empty: OpenAI itself if llm is given, else no
+        of one, see :mod:`remembr_ros.agent.chat.openai_client`; empty: OpenAI itself if llm is given, else no
         language model
     :param llm_fallback: asked when llm is out of reach; empty: the fallback server's default
     :param llm_fallback_url: its server; both empty: there is none

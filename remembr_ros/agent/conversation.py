@@ -7,11 +7,10 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from remembr_ros.agent.model.answer import Answer, Kind, Question, Turn
+from remembr_ros.agent.model.answer import Answer, Kind, Question, Turn, Usage
 from remembr_ros.agent.model.answer_text import with_facts
 from remembr_ros.agent.model.grounding import Claim, ground
 from remembr_ros.agent.model.same_place import by_place, stay_of
-from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.narrowed_recall import EVERYTHING, Narrowing
 from remembr_ros.agent.offline.request import thing_of
 from remembr_ros.memory.model.recall import Hit

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from remembr_ros.agent.model.answer import Answer, Question
-from remembr_ros.agent.model.usage import Ledger
+from remembr_ros.agent.model.answer import Answer, Ledger, Question
 from remembr_ros.errors import BudgetExceeded, Cancelled
 from remembr_ros.memory.recall import Recall
 

@@ -15,10 +15,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from remembr_ros.agent.chat.presets import secrets
-from remembr_ros.agent.model.answer import Answer, Question
+from remembr_ros.agent.chat.openai_client import secrets
+from remembr_ros.agent.model.answer import Answer, Question, Usage
 from remembr_ros.agent.model.scope_text import asked_of
-from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.planner import Record
 from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.geometry import Pose

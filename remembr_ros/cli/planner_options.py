@@ -3,7 +3,7 @@
 import argparse
 
 from remembr_ros.agent.build import AgentConfig
-from remembr_ros.agent.chat.presets import PRESETS
+from remembr_ros.agent.chat.openai_client import PRESETS
 from remembr_ros.cli.options import add_clock, seconds
 
 

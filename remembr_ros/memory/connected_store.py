@@ -7,8 +7,7 @@ from remembr_ros.embedding.behind import EmbedderBehind
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import checked_name, get_embedder
 from remembr_ros.errors import StoreUnavailable
-from remembr_ros.memory.model.engine import Engine
-from remembr_ros.memory.model.stamp import check_embedder
+from remembr_ros.memory.model.engine import Engine, check_embedder
 from remembr_ros.memory.search import StoreSearch
 
 

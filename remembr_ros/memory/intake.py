@@ -10,8 +10,12 @@ from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.remembered import MOST_BYTES, RememberedEmbedder
 from remembr_ros.memory.consolidation.merging import merge_stays
 from remembr_ros.memory.consolidation.rule import Consolidation
-from remembr_ros.memory.deeds.object_ids import names_objects, with_object_ids
-from remembr_ros.memory.deeds.states import with_states, with_stored_states
+from remembr_ros.memory.deeds.object_ids import (
+    names_objects,
+    with_object_ids,
+    with_states,
+    with_stored_states,
+)
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.matching.sentences import passages
 from remembr_ros.memory.milvus import schema

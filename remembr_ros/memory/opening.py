@@ -14,8 +14,7 @@ from remembr_ros.memory.consolidation.rule import Consolidation, consolidation_f
 from remembr_ros.memory.embedded.engine import open_embedded
 from remembr_ros.memory.keyframes.folder import QUOTA_BYTES, KeyframeFolder
 from remembr_ros.memory.milvus import client as milvus
-from remembr_ros.memory.model.engine import Engine
-from remembr_ros.memory.model.stamp import VERSION, NoSuchMemory, Stamp
+from remembr_ros.memory.model.engine import VERSION, Engine, NoSuchMemory, Stamp
 from remembr_ros.memory.read_only import ReadOnlyEngine, check_writable, is_there
 from remembr_ros.memory.server.connection import Connection
 from remembr_ros.memory.server.opening import open_server

@@ -19,7 +19,7 @@ from typing import NoReturn
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.embedded.engine import EmbeddedEngine, size_on_disk
 from remembr_ros.memory.milvus.client import RESERVE
-from remembr_ros.memory.milvus.file_owner import in_use
+from remembr_ros.memory.milvus.lite_process import in_use
 from remembr_ros.memory.model.engine import Entry, Summary
 from remembr_ros.memory.model.record import Memory
 

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
-from remembr_ros.memory.model.engine import Summary
-from remembr_ros.memory.model.stamp import Stamp
+from remembr_ros.memory.model.engine import Stamp, Summary
 from remembr_ros.memory.spool.writer import SpoolState
 
 

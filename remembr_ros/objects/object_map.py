@@ -9,11 +9,10 @@ import numpy as np
 
 from remembr_ros.geometry import inverse
 from remembr_ros.memory.deeds.deed import facts_of
-from remembr_ros.memory.deeds.states import with_states
+from remembr_ros.memory.deeds.object_ids import with_states
 from remembr_ros.memory.model.record import OBJECT, Memory, memory_id
 from remembr_ros.memory.objects.known import ONE_INTERVAL_NS, Interval, KnownObject, joined, known_objects
-from remembr_ros.objects.assignment import SAME_LABEL, Assignment, alike, found_again, moved
-from remembr_ros.objects.boxes import Boxes, distinct
+from remembr_ros.objects.assignment import SAME_LABEL, Assignment, Boxes, alike, distinct, found_again, moved
 from remembr_ros.objects.camera import to_parent
 from remembr_ros.objects.lifting import FARTHEST_M, CameraView, DepthView, Lifted
 from remembr_ros.objects.presence import CLEAR, FILLED, looks_at

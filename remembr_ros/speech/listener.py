@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from remembr_ros.errors import TranscriberUnavailable
 from remembr_ros.speech.attention import Attention, Heard, UtteranceKind
-from remembr_ros.speech.sound.audio import SAMPLE_RATE, Audio, Block, mixed
-from remembr_ros.speech.sound.resampling import StreamResampler
+from remembr_ros.speech.sound.audio import SAMPLE_RATE, Audio, Block, StreamResampler, mixed
 from remembr_ros.speech.transcriber import Transcriber, Transcript
 from remembr_ros.speech.utterances import Utterance, UtteranceCutter
 from remembr_ros.timestamps import NS

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import Scope
-from remembr_ros.memory.motion.halts import STANDS_M_PER_S
+from remembr_ros.memory.motion.track import STANDS_M_PER_S
 from remembr_ros.timestamps import MAX_NS, NS
 from remembr_ros.web.overview import admitted
 from remembr_ros.web.ways import Indices, steps_of, ways_of
@@ -49,7 +49,7 @@ def activity(outline: Outline, scope: Scope, bins: int, zone: tzinfo = timezone.
     """Return what was stored, and how long robots drove and stood, over the window of the scope.
 
     Where the window is open it is that of the memories. A robot's time counts once, however many cameras it
-    has; it drove while it got on faster than poses waver (remembr_ros.memory.motion.halts).
+    has; it drove while it got on faster than poses waver (remembr_ros.memory.motion.track).
 
     :param bins: at most so many; their length is one of ROUND_S
     :param zone: in whose days, as they are when the window begins, a bin of hours or days begins

@@ -18,7 +18,7 @@ from remembr_ros.memory.objects.known import KnownObject
 from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.memory.recall import Recall
 from remembr_ros.navigation.grid import Grid
-from remembr_ros.navigation.keep_out import KeepOut
+from remembr_ros.navigation.terrain import KeepOut
 
 
 class Ability(str, Enum):

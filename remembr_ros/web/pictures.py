@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.memory.keyframes.files import MAX_BYTES, is_keyframe_name
-from remembr_ros.memory.keyframes.jpeg import fitted_jpeg
+from remembr_ros.memory.keyframes.files import MAX_BYTES, fitted_jpeg, is_keyframe_name
 from remembr_ros.navigation.grid import Grid
 from remembr_ros.web.backend import Backend
 

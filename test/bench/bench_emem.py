@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.memory.embedded.engine import open_embedded
-from remembr_ros.memory.model.engine import Entry
+from remembr_ros.memory.model.engine import VERSION, Entry, Stamp
 from remembr_ros.memory.model.recall import ANYTHING
-from remembr_ros.memory.model.stamp import VERSION, Stamp
 from remembr_ros.timestamps import NS
 from test.bench.figure import Figure
 from test.bench.latency import timed

@@ -23,8 +23,8 @@ from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.matching import ranking
 from remembr_ros.memory.matching.sentences import paragraphs_among
 from remembr_ros.memory.matching.terms import told_apart
+from remembr_ros.memory.model.engine import VERSION, Stamp
 from remembr_ros.memory.model.recall import ANYTHING, Query, Scope
-from remembr_ros.memory.model.stamp import VERSION, Stamp
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS
 from test.bench.figure import Figure

@@ -19,8 +19,8 @@ from tqdm import tqdm
 
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.milvus import schema
+from remembr_ros.memory.model.engine import VERSION, Stamp
 from remembr_ros.memory.model.recall import ANYTHING, Query
-from remembr_ros.memory.model.stamp import VERSION, Stamp
 from remembr_ros.memory.server.connection import Connection
 from remembr_ros.memory.server.engine import ServerEngine
 from remembr_ros.memory.server.opening import open_server

@@ -32,10 +32,9 @@ from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.embedded.engine import open_embedded
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
-from remembr_ros.memory.model.engine import Entry
+from remembr_ros.memory.model.engine import VERSION, Entry, Stamp
 from remembr_ros.memory.model.recall import ANYTHING
 from remembr_ros.memory.model.record import Memory, Observation
-from remembr_ros.memory.model.stamp import VERSION, Stamp
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.web.activity import activity

@@ -17,8 +17,8 @@ import numpy as np
 
 from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.chat.client import Call, Reply, ToolCall
+from remembr_ros.agent.llm.budgeted_dialogue import estimate, estimate_tools
 from remembr_ros.agent.llm.loop import LoopPlanner
-from remembr_ros.agent.llm.token_budget import estimate, estimate_tools
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.evaluation.records.config import run_config
 from remembr_ros.evaluation.run import loading as datasets

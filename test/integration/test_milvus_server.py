@@ -16,10 +16,9 @@ import pytest
 from remembr_ros import open_memory
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.model.engine import Entry
+from remembr_ros.memory.model.engine import VERSION, Entry, Stamp
 from remembr_ros.memory.model.recall import ANYTHING
 from remembr_ros.memory.model.record import Memory, Observation
-from remembr_ros.memory.model.stamp import VERSION, Stamp
 from remembr_ros.memory.server.connection import Connection
 from remembr_ros.memory.server.engine import ServerEngine
 from remembr_ros.memory.server.opening import open_server

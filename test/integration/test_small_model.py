@@ -14,8 +14,7 @@ from remembr_ros.agent.chat.failover import FailoverChat
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.llm.tools import TOOLS
-from remembr_ros.agent.model.answer import Question
-from remembr_ros.agent.model.usage import Ledger
+from remembr_ros.agent.model.answer import Ledger, Question
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.trace import Trace, questions, read_trace
 from remembr_ros.embedding.embedders import get_embedder

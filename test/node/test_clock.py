@@ -7,7 +7,7 @@ from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_msgs.srv import Ask, Recall
 from remembr_ros.nodes.agent.node import AgentNode
 from remembr_ros.nodes.base.conversions import time_from_msg, time_to_msg
-from remembr_ros.nodes.memory import clock_watch
+from remembr_ros.nodes.memory import housekeeping
 from remembr_ros.nodes.memory.node import MemoryNode
 from remembr_ros.timestamps import NS
 from test.node.agent.fake_agent import FakeAgent
@@ -38,7 +38,7 @@ class Time:
 @pytest.fixture
 def keeper(robot, tmp_path, monkeypatch):
     """A memory of four days that keeps two, by simulated time, with a clock that is believed after 100 s."""
-    monkeypatch.setattr(clock_watch, 'CONFIRMED_NS', 100 * NS)
+    monkeypatch.setattr(housekeeping, 'CONFIRMED_NS', 100 * NS)
     options = {'uri': str(tmp_path / 'm.db'), 'embedder': 'hashing', 'use_sim_time': True}
     node = robot.start(MemoryNode, **options, max_age_days=2.0)
     stored = robot.listen(MemoryMsg, 'memories')

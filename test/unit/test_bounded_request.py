@@ -14,7 +14,7 @@ import pytest
 
 from remembr_ros.agent.chat.client import Call, Message
 from remembr_ros.agent.chat.openai_client import OpenAIChat
-from remembr_ros.agent.model.usage import Ledger, Usage
+from remembr_ros.agent.model.answer import Ledger, Usage
 from remembr_ros.errors import Cancelled, ChatUnavailable
 from test.patience import patiently
 from test.scripted.server import ScriptedReply, ScriptedServer
@@ -27,7 +27,7 @@ CUT_SHORT = """
 import socket, sys, threading
 from remembr_ros.agent.chat.client import Call, Message
 from remembr_ros.agent.chat.openai_client import OpenAIChat
-from remembr_ros.agent.model.usage import Ledger
+from remembr_ros.agent.model.answer import Ledger
 from remembr_ros.errors import ChatUnavailable
 
 looked_up = threading.Event()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.image_header import announced_size
 from remembr_ros.images import MAX_PIXELS, decode_compressed, encode_jpeg
-from remembr_ros.memory.keyframes.jpeg import check_jpeg
+from remembr_ros.memory.keyframes.files import check_jpeg
 
 PICTURE = np.random.default_rng(1).integers(0, 256, (37, 53, 3), np.uint8)
 

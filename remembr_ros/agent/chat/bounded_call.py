@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from remembr_ros.agent.chat.client import Call, ChatClient, Message, Reply, Tool
-from remembr_ros.agent.model.usage import Ledger, Usage
+from remembr_ros.agent.model.answer import Ledger, Usage
 from remembr_ros.agent.planner import Run, record_nothing
 from remembr_ros.errors import ChatUnavailable, RemembrError
 

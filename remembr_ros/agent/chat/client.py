@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from remembr_ros.agent.model.usage import Ledger, Usage
+from remembr_ros.agent.model.answer import Ledger, Usage
 
 
 @dataclass(frozen=True, slots=True)

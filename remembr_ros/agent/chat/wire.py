@@ -7,7 +7,7 @@ from typing import Any
 
 from remembr_ros.agent.chat.capabilities import Capabilities
 from remembr_ros.agent.chat.client import Call, Message, Reply, Tool, ToolCall
-from remembr_ros.agent.model.usage import Usage
+from remembr_ros.agent.model.answer import Usage
 from remembr_ros.errors import ReplyInvalid
 
 MAX_TOKENS = 1_000  # A reply is some tool calls or a short answer; more is a model that runs on

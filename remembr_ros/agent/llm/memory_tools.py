@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from remembr_ros.agent.llm.arguments import UNTOLD, Arguments, Labels, Place, as_one_of
+from remembr_ros.agent.llm.budgeted_dialogue import BYTES_PER_TOKEN
 from remembr_ros.agent.llm.call_context import CallContext, Job
-from remembr_ros.agent.llm.token_budget import BYTES_PER_TOKEN
 from remembr_ros.agent.model.grounding import Placed, comparable
 from remembr_ros.agent.model.memory_prompt import describe
 from remembr_ros.agent.model.quoting import quoted

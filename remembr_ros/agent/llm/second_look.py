@@ -8,7 +8,7 @@ from typing import Protocol
 
 from remembr_ros.agent.chat.bounded_call import complete
 from remembr_ros.agent.chat.client import ChatClient, Message, Picture
-from remembr_ros.agent.llm.token_budget import PER_MESSAGE, PER_PICTURE, estimate
+from remembr_ros.agent.llm.budgeted_dialogue import PER_MESSAGE, PER_PICTURE, estimate
 from remembr_ros.agent.planner import Run
 from remembr_ros.captioning.captioners.captioner import Captioner, Clip, caption_clip
 from remembr_ros.errors import CaptionerFailed, InvalidRequest

@@ -3,7 +3,7 @@
 from typing_extensions import TypedDict
 
 from remembr_ros.agent.model.answer import Answer, Question
-from remembr_ros.memory.model.json_form import HitJson, hit_json, position_json
+from remembr_ros.memory.model.codec import HitJson, hit_json, position_json
 from remembr_ros.timestamps import NS, format_iso
 
 

@@ -9,8 +9,7 @@ from typing import Any
 from remembr_ros.bounded_request import Bounds, TimeOver
 from remembr_ros.captioning.captioners.caption_check import checked, whole_sentences
 from remembr_ros.captioning.captioners.captioner import Caption, Clip, one_by_one
-from remembr_ros.captioning.captioners.prompt import read_prompt
-from remembr_ros.captioning.captioners.vlm_options import VlmOptions
+from remembr_ros.captioning.captioners.vlm_options import VlmOptions, read_prompt
 from remembr_ros.captioning.frame_choice import evenly, jpeg_within
 from remembr_ros.chat_endpoint import ChatEndpoint, Refused, Server
 from remembr_ros.errors import CaptionerFailed, ChatUnavailable

@@ -8,9 +8,8 @@ from itertools import repeat
 
 from remembr_ros.captioning.captioners.caption_check import fault_of, settled, whole, whole_sentences
 from remembr_ros.captioning.captioners.captioner import Caption, Clip
-from remembr_ros.captioning.captioners.prompt import read_prompt
 from remembr_ros.captioning.captioners.vlm_model import OutOfMemory, VlmModel, Written, free_memory
-from remembr_ros.captioning.captioners.vlm_options import VlmOptions
+from remembr_ros.captioning.captioners.vlm_options import VlmOptions, read_prompt
 from remembr_ros.captioning.frame_choice import evenly, reduced
 from remembr_ros.errors import CaptionerFailed, InvalidRequest
 from remembr_ros.images import Bgr

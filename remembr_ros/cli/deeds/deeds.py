@@ -11,7 +11,7 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.deeds.asked import deed_said, find_asked
 from remembr_ros.memory.deeds.deed import OUTCOMES
 from remembr_ros.memory.deeds.query import FIELDS, MOVES, STAY, DeedOrder, DeedQuery, FoundDeeds, Occurrence
-from remembr_ros.memory.model.json_form import memory_json
+from remembr_ros.memory.model.codec import memory_json
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.timestamps import format_clock, format_duration, parse_time
 

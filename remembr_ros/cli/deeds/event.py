@@ -12,7 +12,7 @@ from remembr_ros.cli.options import PLACE, add_json, add_memory, name, open_memo
 from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.deeds.deed import OUTCOMES, Deed, told_deed
-from remembr_ros.memory.model.json_form import memory_json
+from remembr_ros.memory.model.codec import memory_json
 from remembr_ros.memory.model.record import Memory, Observation
 
 _log = logging.getLogger(__name__)

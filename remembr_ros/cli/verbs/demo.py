@@ -20,8 +20,7 @@ from remembr_ros.cli.output import answer_lines, progress
 from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.geometry import Pose, StampedPose, distance
 from remembr_ros.memory.model.recall import Hit
-from remembr_ros.simulation.floor_map import write_floor_map
-from remembr_ros.simulation.floor_plan import generate_building
+from remembr_ros.simulation.floor_plan import generate_building, write_floor_map
 from remembr_ros.simulation.plan_picture import draw_plan
 from remembr_ros.simulation.recording import record_building
 from remembr_ros.simulation.truth import RecordingTruth, SignTruth, load_truth

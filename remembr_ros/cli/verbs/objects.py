@@ -8,8 +8,7 @@ from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.cli.scope import add_narrowing, point, scope_of
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.objects.corrections import ObjectCorrection
-from remembr_ros.memory.objects.json_form import object_json
-from remembr_ros.memory.objects.query import FoundObject, ObjectOrder, ObjectQuery
+from remembr_ros.memory.objects.query import FoundObject, ObjectOrder, ObjectQuery, object_json
 from remembr_ros.memory.objects.relations import RELATION_NAMES
 from remembr_ros.memory.places.place import said_name
 from remembr_ros.timestamps import format_clock, parse_time

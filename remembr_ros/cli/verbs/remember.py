@@ -10,7 +10,7 @@ from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.cli.scope import point
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose, wrap_angle
-from remembr_ros.memory.model.json_form import memory_json
+from remembr_ros.memory.model.codec import memory_json
 from remembr_ros.memory.notes import store_note
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from remembr_ros.agent.chat.client import ChatClient
-from remembr_ros.agent.model.usage import Ledger
+from remembr_ros.agent.model.answer import Ledger
 from remembr_ros.errors import ReplyInvalid
 from remembr_ros.evaluation.embodied.tasks import EmbodiedTask
 from remembr_ros.evaluation.tasks.chooser import Chooser

@@ -9,8 +9,8 @@ from itertools import count
 from remembr_ros.evaluation.embodied.predicates import Demand
 from remembr_ros.evaluation.findingdory.episode import HomeEpisode
 from remembr_ros.memory.objects.wording import plural
-from remembr_ros.simulation.homes.actions import ACTIONS, OPENS
 from remembr_ros.simulation.homes.catalogue import FURNITURE, ON_FURNITURE, PAINTS
+from remembr_ros.simulation.homes.home import ACTIONS, OPENS
 
 CHOICES = 4  # at most, one of them is right
 CATEGORIES = ('attribute', 'spatial', 'navigation', 'interaction', 'social')

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import dist
 
 from remembr_ros.geometry import Pose
-from remembr_ros.simulation.homes.actions import Interaction
+from remembr_ros.simulation.homes.home import Interaction
 from remembr_ros.simulation.simulator import Simulator
 from remembr_ros.timestamps import NS
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from remembr_ros.memory.objects.wording import with_article
-from remembr_ros.simulation.homes.actions import ACTIONS, Interaction
 from remembr_ros.simulation.homes.day import WorkDay
-from remembr_ros.simulation.homes.home import Item, centre_of, name_of
+from remembr_ros.simulation.homes.home import ACTIONS, Interaction, Item, centre_of, name_of
 from remembr_ros.simulation.homes.simulator import room_of
 from remembr_ros.simulation.homes.trajectory import other_looks
 

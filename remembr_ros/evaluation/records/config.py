@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_serial
 from remembr_ros.agent.build import AgentConfig, config_from_environment
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.datasets.navqa import CAPTIONS, Outside
-from remembr_ros.redaction import shown_url
+from remembr_ros.printable import shown_url
 
 
 class PlannerName(str, Enum):

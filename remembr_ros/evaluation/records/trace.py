@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from remembr_ros.agent.chat.pacing import PacedChat
-from remembr_ros.agent.model.usage import Usage
+from remembr_ros.agent.model.answer import Usage
 from remembr_ros.agent.planner import Record
 from remembr_ros.agent.trace import without_repetitions
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, Survey

@@ -28,7 +28,7 @@ from remembr_ros.evaluation.run.planners import RETRIES, get_chats, get_planner
 from remembr_ros.evaluation.run.runner import evaluate, remember
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
-from remembr_ros.redaction import shown_url
+from remembr_ros.printable import shown_url
 
 MOST_CALLS = 14
 """Of the language model for one question: ten rounds, the answer, and what has to be said again."""

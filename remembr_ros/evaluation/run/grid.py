@@ -23,7 +23,7 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.records.config import SERVERS, RunConfig, run_config
 from remembr_ros.evaluation.records.record import QuestionRecord
 from remembr_ros.evaluation.report.tabulation import across, table_markdown
-from remembr_ros.redaction import shown_url
+from remembr_ros.printable import shown_url
 
 MAX_RUNS = 500
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from remembr_ros.bags.reader import BagReader, open_bag
 from remembr_ros.captioning.captioners.by_name import VLMS, get_captioner
 from remembr_ros.captioning.captioners.caption_cache import CachingCaptioner
-from remembr_ros.captioning.captioners.prompt import read_prompt
+from remembr_ros.captioning.captioners.vlm_options import read_prompt
 from remembr_ros.captioning.observation import Describer, Remembering, observations
 from remembr_ros.captioning.segmenter import SegmenterConfig
 from remembr_ros.errors import BagUnreadable

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable, Sequence, Set
 
 from remembr_ros.memory.deeds.verbs import is_same_kind
-from remembr_ros.simulation.homes.actions import ACTIONS, Interaction
-from remembr_ros.simulation.homes.home import Item, name_of
+from remembr_ros.simulation.homes.home import ACTIONS, Interaction, Item, name_of
 from remembr_ros.simulation.homes.world import HomeWorld
 
 _CLAUSES = re.compile(r'[.!?;:\n]+|,?\s+(?:and|then|but|before|after)\s+(?:then\s+)?|,\s+', re.IGNORECASE)

@@ -7,9 +7,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
-from remembr_ros.simulation.homes.actions import Act, Impossible
 from remembr_ros.simulation.homes.day import generate_day
-from remembr_ros.simulation.homes.home import Placement, name_of
+from remembr_ros.simulation.homes.home import Act, Impossible, Placement, name_of
 from remembr_ros.simulation.homes.world import HomeWorld, world_of
 
 

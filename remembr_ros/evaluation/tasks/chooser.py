@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from remembr_ros.agent.chat.client import Call, ChatClient, Message, Tool
 from remembr_ros.agent.chat.loose_json import read_object
 from remembr_ros.agent.llm.reply_text import MAX_REPLY, calls_in_text
-from remembr_ros.agent.model.usage import Ledger
+from remembr_ros.agent.model.answer import Ledger
 from remembr_ros.errors import ReplyInvalid
 from remembr_ros.evaluation.tasks.robot import Option
 

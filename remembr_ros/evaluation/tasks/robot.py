@@ -18,8 +18,7 @@ from remembr_ros.memory.model.record import OBJECT
 from remembr_ros.memory.recall import Recall
 from remembr_ros.navigation.plan import Rules, plan_goals
 from remembr_ros.navigation.terrain import Terrain
-from remembr_ros.simulation.homes.actions import ACTIONS, OPENS
-from remembr_ros.simulation.homes.home import Visit, name_of
+from remembr_ros.simulation.homes.home import ACTIONS, OPENS, Visit, name_of
 from remembr_ros.simulation.homes.renderer import RATE_HZ
 from remembr_ros.simulation.homes.rounds import drive
 from remembr_ros.simulation.homes.simulator import VISIBLE_PART, HomeSimulator

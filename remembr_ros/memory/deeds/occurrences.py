@@ -26,8 +26,7 @@ from remembr_ros.memory.model.record import AGENT, CAPTIONER, PERSON, Memory
 from remembr_ros.memory.motion.journey import around, journey, said_of
 from remembr_ros.memory.motion.motion import legs, stops, turns
 from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
-from remembr_ros.memory.places.places import Places, known_places
-from remembr_ros.memory.places.visits import visits
+from remembr_ros.memory.places.places import Places, known_places, visits
 from remembr_ros.memory.recall import Recall, every
 from remembr_ros.timestamps import NS, format_duration
 

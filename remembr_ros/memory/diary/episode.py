@@ -9,9 +9,8 @@ from itertools import accumulate
 
 from remembr_ros.geometry import Pose, interpolate
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.memory.motion.halts import STANDS_M_PER_S
 from remembr_ros.memory.motion.motion import Stretch, legs, stops, stretches
-from remembr_ros.memory.motion.track import GAP_NS
+from remembr_ros.memory.motion.track import GAP_NS, STANDS_M_PER_S
 from remembr_ros.timestamps import NS, local, to_ns
 
 LONGEST_NS = 31 * 86_400 * NS  # A stay that is longer, by a clock that was wrong, is cut at no midnight

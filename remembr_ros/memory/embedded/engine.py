@@ -15,9 +15,8 @@ from remembr_ros.memory.embedded.journal import Change, Journal, put_aside
 from remembr_ros.memory.embedded.volumes import Volumes
 from remembr_ros.memory.milvus import client as milvus
 from remembr_ros.memory.milvus.lite_process import commits, new_token
-from remembr_ros.memory.model.engine import Entry, Summary
+from remembr_ros.memory.model.engine import Entry, Stamp, Summary, no_such_memory, read_stamp
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.memory.model.stamp import Stamp, no_such_memory, read_stamp
 
 logger = logging.getLogger(__name__)
 

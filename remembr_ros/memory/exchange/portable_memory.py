@@ -12,7 +12,7 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import is_place
-from remembr_ros.memory.keyframes.jpeg import check_jpeg
+from remembr_ros.memory.keyframes.files import check_jpeg
 from remembr_ros.memory.model.codec import checked
 from remembr_ros.memory.model.record import Memory
 

@@ -18,8 +18,13 @@ from pathlib import Path
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.durable import sync_folder
 from remembr_ros.memory.keyframes import files as keyframe_files
-from remembr_ros.memory.keyframes.files import is_keyframe_name, keyframe_name, keyframe_path
-from remembr_ros.memory.keyframes.jpeg import check_jpeg, fitted_jpeg
+from remembr_ros.memory.keyframes.files import (
+    check_jpeg,
+    fitted_jpeg,
+    is_keyframe_name,
+    keyframe_name,
+    keyframe_path,
+)
 from remembr_ros.memory.problem import Problem
 
 _log = logging.getLogger(__name__)

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
-from remembr_ros.memory.milvus.file_owner import in_use
-from remembr_ros.memory.milvus.lite_process import lite_server, new_token
-from remembr_ros.redaction import shown_url
+from remembr_ros.memory.milvus.lite_process import in_use, lite_server, new_token
+from remembr_ros.printable import shown_url
 
 logger = logging.getLogger(__name__)
 

@@ -1,7 +1,7 @@
 """How a robot moved, from the poses of its memories: stops, turns, and the legs between them.
 
 A memory has the mean pose of some seconds. A corner may lie within one or two of these: it shows as the yaw
-of their neighbours; see remembr_ros.memory.motion.halts for stops.
+of their neighbours; see remembr_ros.memory.motion.track for stops.
 """
 
 import math
@@ -13,8 +13,7 @@ from itertools import groupby, islice, takewhile
 
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.memory.motion.halts import ONE_STOP_M, halts
-from remembr_ros.memory.motion.track import Track, tracks
+from remembr_ros.memory.motion.track import ONE_STOP_M, Track, halts, tracks
 from remembr_ros.timestamps import NS
 
 TURN_RAD = math.radians(15.0)  # A smaller change of heading is no turn but a wiggle

@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.redaction import shown_url
+from remembr_ros.printable import shown_url
 
 PORT = 19530  # where a Milvus server listens, unless its uri says otherwise
 

@@ -16,12 +16,11 @@ from remembr_ros.memory.matching.bm25 import rarities_among
 from remembr_ros.memory.matching.sentences import paragraphs_among
 from remembr_ros.memory.milvus import filters, schema
 from remembr_ros.memory.milvus.table import MOST, Row, Table
-from remembr_ros.memory.model.engine import Compared, Entry, Summary
+from remembr_ros.memory.model.engine import Compared, Entry, Stamp, Summary
 from remembr_ros.memory.model.outline import Outline, outline_of
 from remembr_ros.memory.model.recall import ANYTHING, Scope, Survey, survey_of
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.memory.model.stamp import Stamp
-from remembr_ros.memory.server import claim as server_claim
+from remembr_ros.memory.server import schema as server_claim
 from remembr_ros.memory.server import schema as server_schema
 from remembr_ros.memory.server.link import Link
 from remembr_ros.memory.server.passage_table import PassageTable, place, within

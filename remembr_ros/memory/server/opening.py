@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from remembr_ros.errors import InvalidRequest, StoreMismatch
 from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.milvus.table import Table
-from remembr_ros.memory.model.stamp import Stamp, no_such_memory, read_stamp
+from remembr_ros.memory.model.engine import Stamp, no_such_memory, read_stamp
 from remembr_ros.memory.server import schema as server_schema
 from remembr_ros.memory.server.connection import Connection
 from remembr_ros.memory.server.engine import ServerEngine

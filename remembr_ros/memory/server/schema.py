@@ -1,18 +1,21 @@
-"""The collections of a memory on a Milvus server, and what servers of which version can do."""
+"""The collections of a memory on a Milvus server, what each version can do, and who may move maps."""
 
 import logging
 import re
+import socket
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from remembr_ros.errors import StoreUnavailable
+from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.milvus.client import add_record_fields, add_scope_fields
 from remembr_ros.memory.milvus.table import CONSISTENCY, Row
 from remembr_ros.memory.model.codec import LISTS
+from remembr_ros.memory.model.engine import Stamp
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.memory.model.stamp import Stamp
+from remembr_ros.timestamps import format_iso
 
 logger = logging.getLogger(__name__)
 
@@ -189,3 +192,44 @@ def _kind(able: Features) -> dict[str, Any]:
     """Return what both collections have in common."""
     spread = {'num_partitions': PARTITIONS} if able.robots_apart else {}
     return {'consistency_level': CONSISTENCY, **spread}
+
+
+def claim(client: Any, collection: str, name: str, timeout_s: float) -> None:
+    """Keep others from moving maps until it is released.
+
+    A claim is an empty collection: it can be made once, whoever tries, and its description tells whose it is.
+
+    :param client: pymilvus.MilvusClient
+    :param name: of the claim; the same one may claim again
+    :raises InvalidRequest: somebody else is at it
+    """
+    where = _collection(collection)
+    if not client.has_collection(where, timeout=timeout_s):
+        whose = f'{name} {socket.gethostname()} {format_iso(time.time_ns())}'
+        create_empty(client, where, whose, timeout_s)
+    whose = client.describe_collection(where, timeout=timeout_s)['description']
+    if whose.partition(' ')[0] != name:
+        raise InvalidRequest(
+            f'maps of this memory are being moved by another machine: {whose.partition(" ")[2]}. Do this '
+            'again when that is done; if it was cut off, open the memory there, which finishes it. If that '
+            f'machine is gone, drop the collection {where!r}: what was moved stays moved'
+        )
+
+
+def is_claimed(client: Any, collection: str, name: str, timeout_s: float) -> bool:
+    """Tell whether a claim holds."""
+    where = _collection(collection)
+    if not client.has_collection(where, timeout=timeout_s):
+        return False
+    whose: str = client.describe_collection(where, timeout=timeout_s)['description']
+    return whose.partition(' ')[0] == name
+
+
+def release(client: Any, collection: str, name: str, timeout_s: float) -> None:
+    """End a claim; one that does not hold is passed over."""
+    if is_claimed(client, collection, name, timeout_s):
+        client.drop_collection(_collection(collection), timeout=timeout_s)
+
+
+def _collection(collection: str) -> str:
+    return f'{collection}_moving'

@@ -3,8 +3,7 @@
 import math
 
 from remembr_msgs.msg import Answer as AnswerMsg
-from remembr_ros.agent.model.answer import Answer, Kind
-from remembr_ros.agent.model.usage import Usage
+from remembr_ros.agent.model.answer import Answer, Kind, Usage
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import StampedPose
 from remembr_ros.nodes.base.conversions import (

@@ -1,4 +1,4 @@
-"""Questions, and drives without one, on their way through the agent node, and what became of them."""
+"""Questions and drives on their way through the agent node, and their outcomes and error codes."""
 
 import math
 import threading
@@ -10,14 +10,15 @@ from typing import Any, TypeVar
 from rclpy.node import Node
 from rclpy.task import Future
 
+from remembr_msgs.action import Ask
 from remembr_msgs.action import Ask as AskAction
 from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_msgs.srv import Ask as AskSrv
+from remembr_ros import errors
 from remembr_ros.agent.model.answer import Answer
 from remembr_ros.errors import Cancelled, RemembrError
 from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.model.recall import ANYTHING, Scope
-from remembr_ros.nodes.agent.ask_errors import ask_error_code
 from remembr_ros.nodes.base.futures import STEADY
 from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
 
@@ -211,3 +212,36 @@ class Inquiries:
     def _end(self, inquiry: Inquiry, error_code: int, reason: str) -> None:
         inquiry.cancel.set()
         settle(self._node, inquiry.outcome, AskOutcome(error_code, reason, inquiry.answer))
+
+
+_ASK_CODES: tuple[tuple[type[errors.RemembrError], int], ...] = (
+    (errors.InvalidRequest, Ask.Result.INVALID_QUESTION),
+    (errors.StoreUnavailable, Ask.Result.MEMORY_UNAVAILABLE),
+    (errors.StoreMismatch, Ask.Result.MEMORY_UNAVAILABLE),
+    (errors.EmbedderUnavailable, Ask.Result.MEMORY_UNAVAILABLE),
+    (errors.ChatUnavailable, Ask.Result.CHAT_UNAVAILABLE),
+    (errors.ReplyInvalid, Ask.Result.REPLY_INVALID),
+    (errors.Ungrounded, Ask.Result.UNGROUNDED),
+    (errors.BudgetExceeded, Ask.Result.BUDGET_EXCEEDED),
+    (errors.NoPlace, Ask.Result.NO_PLACE),
+    (errors.GoalRejected, Ask.Result.GOAL_REJECTED),
+    (errors.NavigationUnavailable, Ask.Result.NAV_UNAVAILABLE),
+    (errors.NavigationRefused, Ask.Result.NAV_REJECTED),
+    (errors.NavigationAborted, Ask.Result.NAV_ABORTED),
+    (errors.NavigationCancelled, Ask.Result.NAV_CANCELLED),
+    (errors.NavigationTimedOut, Ask.Result.NAV_TIMEOUT),
+    (errors.Preempted, Ask.Result.PREEMPTED),
+    (errors.NotConfirmed, Ask.Result.NOT_CONFIRMED),
+    (errors.Cancelled, Ask.Result.CANCELLED),
+)
+
+
+def ask_error(error_code: int, error_msg: str) -> errors.RemembrError:
+    """Return the error of an error_code of action and service Ask, for who asked."""
+    kind = next((kind for kind, code in _ASK_CODES if code == error_code), errors.RemembrError)
+    return kind(error_msg)
+
+
+def ask_error_code(error: BaseException) -> int:
+    """Return the error_code of action and service Ask for an error."""
+    return next((code for kind, code in _ASK_CODES if isinstance(error, kind)), int(Ask.Result.INTERNAL))

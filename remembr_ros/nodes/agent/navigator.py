@@ -14,9 +14,8 @@ from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.navigation.goal import goal_from_answer
 from remembr_ros.navigation.grid import Grid
-from remembr_ros.navigation.keep_out import KeepOut
 from remembr_ros.navigation.plan import Plan, Rules, describe, plan_goals, same_place_of
-from remembr_ros.navigation.terrain import Terrain
+from remembr_ros.navigation.terrain import KeepOut, Terrain
 from remembr_ros.nodes.agent.ask_request import AskOutcome, Inquiry
 from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.base import qos

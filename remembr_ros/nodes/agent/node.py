@@ -13,7 +13,7 @@ from remembr_ros.agent.planner import Progress
 from remembr_ros.errors import BudgetExceeded, Cancelled, RemembrError
 from remembr_ros.geometry import Lost, StampedPose, is_place
 from remembr_ros.memory.model.recall import Hit, Query
-from remembr_ros.navigation.keep_out import KeepOut
+from remembr_ros.navigation.terrain import KeepOut
 from remembr_ros.nodes.agent.answer_conversion import answer_to_msg
 from remembr_ros.nodes.agent.ask_endpoints import AskEndpoints
 from remembr_ros.nodes.agent.ask_request import AskOutcome, Inquiries, Inquiry

@@ -10,7 +10,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from remembr_ros.nodes.base.parameters import objection
-from remembr_ros.redaction import MASK, shown_url
+from remembr_ros.printable import MASK, shown_url
 
 
 class Parameters(Protocol):

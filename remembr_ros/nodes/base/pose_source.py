@@ -7,9 +7,8 @@ from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import NavSatFix
 
-from remembr_ros.bags.chain import ChainPoses
 from remembr_ros.bags.poses import FixTrack, stamp_of
-from remembr_ros.bags.tf import add_transforms
+from remembr_ros.bags.tf import ChainPoses, add_transforms
 from remembr_ros.bags.transforms import TransformTree
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Lost, StampedPose, position_std

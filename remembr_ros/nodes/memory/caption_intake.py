@@ -8,7 +8,7 @@ from rclpy.duration import Duration
 from remembr_msgs.msg import CaptionAck
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.memory.keyframes.jpeg import check_jpeg
+from remembr_ros.memory.keyframes.files import check_jpeg
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base import qos

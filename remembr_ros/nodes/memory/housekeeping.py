@@ -1,17 +1,54 @@
-"""Keeping the memory within its limits while the node runs: what is too old or too much goes."""
+"""Keeps the memory within its limits while the node runs, as long as the clock can be trusted."""
 
 import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from rclpy.clock import JumpThreshold, ROSClock, TimeJump
+from rclpy.duration import Duration
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
 from remembr_ros.errors import RemembrError
-from remembr_ros.memory.retention import RetentionPolicy
+from remembr_ros.memory.retention import CONFIRMED_NS, RetentionPolicy
 from remembr_ros.memory.store import MemoryStore
-from remembr_ros.nodes.base.periodic_thread import Chore
-from remembr_ros.nodes.memory.clock_watch import ClockWatch
-from remembr_ros.timestamps import format_iso
+from remembr_ros.nodes.base.managed_node import ManagedNode
+from remembr_ros.nodes.base.worker_pool import Chore
+from remembr_ros.timestamps import NS, format_duration, format_iso
+
+AHEAD_S = 60.0  # [s] a longer step of /clock is a jump; a recording at 100 times its speed makes seconds
+BACK_S = 1.0  # [s] a step back by more than this is a jump
+
+
+class ClockWatch:
+    """Watches a node's clock for jumps, while the node is active."""
+
+    def __init__(self, node: ManagedNode) -> None:
+        self._now_ns = node.now_ns
+        clock = node.get_clock()
+        simulated = isinstance(clock, ROSClock) and clock.ros_time_is_active
+        self._since_ns = node.now_ns() if simulated else None
+        threshold = JumpThreshold(
+            min_forward=Duration(seconds=AHEAD_S), min_backward=Duration(seconds=-BACK_S)
+        )
+        handle = clock.create_jump_callback(threshold, post_callback=self._on_jump)
+        node.while_active.callback(handle.unregister)
+
+    def doubt(self) -> str:
+        """Return why nothing shall be deleted for its age now; empty: the clock is believed."""
+        since_ns = self._since_ns
+        if since_ns is None:
+            return ''
+        gone_ns = self._now_ns() - since_ns
+        if gone_ns >= CONFIRMED_NS:
+            return ''
+        return (
+            f'the clock has gone on for {format_duration(max(0, gone_ns) / NS)} since it started or jumped; '
+            f'nothing is deleted for its age until that is {format_duration(CONFIRMED_NS / NS)}'
+        )
+
+    def _on_jump(self, _: TimeJump) -> None:
+        self._since_ns = self._now_ns()
+
 
 RETAIN_FIRST_S = 60.0
 RETAIN_PERIOD_S = 600.0

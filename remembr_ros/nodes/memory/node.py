@@ -23,9 +23,8 @@ from remembr_ros.nodes.base.managed_node import Level, ManagedNode
 from remembr_ros.nodes.base.memory_conversion import memory_to_msg
 from remembr_ros.nodes.base.worker_pool import ended_in_time
 from remembr_ros.nodes.memory.caption_intake import CaptionIntake
-from remembr_ros.nodes.memory.clock_watch import ClockWatch
 from remembr_ros.nodes.memory.diagnosis import diagnosis
-from remembr_ros.nodes.memory.housekeeping import Housekeeping
+from remembr_ros.nodes.memory.housekeeping import ClockWatch, Housekeeping
 from remembr_ros.nodes.memory.markers import MemoryMarkers
 from remembr_ros.nodes.memory.opening import open_memory, policy_of, tell_when_loaded
 from remembr_ros.nodes.memory.parameters import MemoryParameters

@@ -51,10 +51,16 @@ from remembr_ros.nodes.base.futures import first_of
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.memory_conversion import fill_page, hit_to_msg
 from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
-from remembr_ros.nodes.memory.deeds import deed_query_from_msg, fill_deeds
 from remembr_ros.nodes.memory.objects import ObjectServices
 from remembr_ros.nodes.memory.parameters import MemoryParameters
-from remembr_ros.nodes.memory.recall import forget_conditions, order_of, scope_of, search
+from remembr_ros.nodes.memory.recall import (
+    deed_query_from_msg,
+    fill_deeds,
+    forget_conditions,
+    order_of,
+    scope_of,
+    search,
+)
 from remembr_ros.nodes.memory.store_gauge import StoreGauge
 from remembr_ros.nodes.objects.conversion import fill_found, object_query_from_msg
 

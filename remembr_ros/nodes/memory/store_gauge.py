@@ -11,7 +11,7 @@ from rclpy.impl.rcutils_logger import RcutilsLogger
 from remembr_ros.errors import RemembrError
 from remembr_ros.memory.keyframes.folder import RESERVE_BYTES
 from remembr_ros.memory.store import MemoryStore
-from remembr_ros.nodes.base.periodic_thread import Chore
+from remembr_ros.nodes.base.worker_pool import Chore
 
 PERIOD_S = 2.0  # [s] between looks at what is cheap
 AWAY_PERIOD_S = 0.5  # [s] the same while the store does not answer

@@ -19,8 +19,7 @@ from remembr_ros.errors import (
 )
 from remembr_ros.nodes.base.futures import STEADY, first_of, until
 from remembr_ros.nodes.base.worker_pool import settle
-from remembr_ros.nodes.nav2.action import MakeAction, Nav2Action, Nav2Drive, nav2_actions
-from remembr_ros.nodes.nav2.cancelling import Cancelling
+from remembr_ros.nodes.nav2.action import Cancelling, MakeAction, Nav2Action, Nav2Drive, nav2_actions
 from remembr_ros.nodes.nav2.parameters import NavigationParameters
 from remembr_ros.nodes.nav2.simple_commander import CommanderAction, SimpleCommander
 

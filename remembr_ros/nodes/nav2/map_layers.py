@@ -9,8 +9,7 @@ from rclpy.qos import QoSProfile
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.navigation.grid import COSTMAP_OCCUPIED
-from remembr_ros.navigation.keep_out import KeepOut
-from remembr_ros.navigation.terrain import Terrain
+from remembr_ros.navigation.terrain import KeepOut, Terrain
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import grid_from_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode

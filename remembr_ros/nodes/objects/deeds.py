@@ -12,8 +12,7 @@ from remembr_ros.agent.planner import Run
 from remembr_ros.errors import RemembrError
 from remembr_ros.geometry import Point
 from remembr_ros.memory.deeds.deed import TALK, DeedFacts, facts_of
-from remembr_ros.memory.deeds.object_ids import BY, candidates, object_meant
-from remembr_ros.memory.deeds.states import STATE
+from remembr_ros.memory.deeds.object_ids import BY, STATE, candidates, object_meant
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.known import KnownObject
 from remembr_ros.memory.objects.wording import described

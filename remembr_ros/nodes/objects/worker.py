@@ -12,11 +12,11 @@ from rclpy.impl.rcutils_logger import RcutilsLogger
 
 from remembr_ros.errors import ObjectsChanged, RemembrError, StoreUnavailable
 from remembr_ros.memory.objects.known import KnownObject
+from remembr_ros.objects.alignment import PoseWatch
 from remembr_ros.objects.detectors.detection import Detector, PixelBox
 from remembr_ros.objects.keeper import ObjectKeeper
 from remembr_ros.objects.lifting import CameraView
 from remembr_ros.objects.pairing import Pairing
-from remembr_ros.objects.pose_watch import PoseWatch
 
 MOST_WAITING = {'image': 4, 'depth': 60, 'detections': 20}  # messages; TF and all others are never left out
 IDLE_S = 0.2  # [s] after which images are looked at once more: they may have waited for too long

@@ -11,8 +11,7 @@ from remembr_ros.speech.attention import Attention
 from remembr_ros.speech.listener import Listener, Understood
 from remembr_ros.speech.sound.audio import Block
 from remembr_ros.speech.sound.level import LevelMeter
-from remembr_ros.speech.sound.queue import SoundQueue
-from remembr_ros.speech.sound.source import SoundSource
+from remembr_ros.speech.sound.source import SoundQueue, SoundSource
 
 IDLE_S = 1.0  # without sound for so long after a pause that ends a question, the last is understood
 

@@ -27,15 +27,15 @@ from remembr_ros.memory.objects.known import KnownObject
 from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.memory.recall import Recall
 from remembr_ros.navigation.grid import Grid
-from remembr_ros.navigation.keep_out import KeepOut
+from remembr_ros.navigation.terrain import KeepOut
 from remembr_ros.nodes.agent.answer_conversion import answer_from_msg
-from remembr_ros.nodes.agent.ask_errors import ask_error
+from remembr_ros.nodes.agent.ask_request import ask_error
 from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.agent.recall_client import narrow
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import stamped_pose_from_msg, stamped_pose_to_msg, time_to_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
-from remembr_ros.nodes.base.periodic_thread import Chore
+from remembr_ros.nodes.base.worker_pool import Chore
 from remembr_ros.nodes.web.action_call import ActionCall
 from remembr_ros.nodes.web.memory_client import MemoryClient
 from remembr_ros.nodes.web.parameters import WebParameters

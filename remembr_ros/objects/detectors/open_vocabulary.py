@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from remembr_ros.embedding.hub import hub_reachable, is_cached
 from remembr_ros.errors import DetectorFailed
 from remembr_ros.images import Bgr
-from remembr_ros.objects.detectors.detection import Detection
-from remembr_ros.objects.detectors.suppression import Floats, suppressed
+from remembr_ros.objects.detectors.detection import Detection, Floats, suppressed
 
 MOST_PROMPTS = 80  # Grounding DINO reads 256 tokens, about three for each with its dot
 LEAST_SCORE = 0.2  # these models are less sure of what they find than those of fixed classes

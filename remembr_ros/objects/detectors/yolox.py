@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from remembr_ros.errors import DetectorFailed
 from remembr_ros.images import Bgr
-from remembr_ros.objects.detectors.detection import MIN_SCORE, Detection
-from remembr_ros.objects.detectors.suppression import suppressed
+from remembr_ros.objects.detectors.detection import MIN_SCORE, Detection, suppressed
 
 STRIDES = (8, 16, 32)
 GREY = 114

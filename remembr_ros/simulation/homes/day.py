@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.simulation.homes.actions import Impossible, Interaction
 from remembr_ros.simulation.homes.catalogue import ON_FURNITURE
-from remembr_ros.simulation.homes.home import Home, Item, Visit, name_of
+from remembr_ros.simulation.homes.home import Home, Impossible, Interaction, Item, Visit, name_of
 from remembr_ros.simulation.homes.layout import START_NS, HomeMaking, round_through
 from remembr_ros.simulation.homes.world import HomeWorld
 from remembr_ros.timestamps import NS

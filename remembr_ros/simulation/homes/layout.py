@@ -1,4 +1,4 @@
-"""Homes by seed: four rooms round a crossing of walls, furniture along the walls, small things on it.
+"""Homes by seed: four rooms, furniture along the walls, small things on it; and a map of them.
 
 +-----------+-----------+   A door in the middle of each inner wall. On both sides of the middle of each
 |  1                 2  |   wall there is room for a piece of furniture; where none stands, things lie on
@@ -11,7 +11,11 @@ import random
 from collections.abc import Sequence
 from itertools import pairwise, product
 
+import numpy as np
+
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.geometry import Pose
+from remembr_ros.navigation.grid import Grid
 from remembr_ros.simulation.building import HALF_WALL_M, WALL_HEIGHT_M, Colour, Place, Solid
 from remembr_ros.simulation.furniture import Facing, made_of
 from remembr_ros.simulation.homes.catalogue import ALIVE, FURNITURE, ON_FLOOR, ON_FURNITURE, PAINTS, ROOMS
@@ -210,3 +214,26 @@ def _shell(rooms: Sequence[Place], xs: Sequence[float], ys: Sequence[float]) -> 
                 (x0, y0), (x1, y1) = a[::step], b[::step]
                 found.append(Solid((x0, y0, 0.0), (x1, y1, WALL_HEIGHT_M), _WALL))
     return tuple(found)
+
+
+CELL_M = 0.05
+ROBOT_HEIGHT_M = 1.3
+_LOW_M = 0.02  # what is not higher is floor
+
+
+def ground(home: Home, visit: Visit, closed: str = '') -> Grid:
+    """Return the map during a visit: occupied where anything stands in the way, free elsewhere.
+
+    :param closed: the name of a room that is occupied as a whole; empty: none is
+    """
+    columns, rows = (int(np.ceil(side / CELL_M)) for side in home.size)
+    cells = np.zeros((rows, columns), np.int8)
+    boxes = [(solid.low, solid.high) for _, solid in home.solids(visit)]
+    boxes += [((*room.low, 0.0), (*room.high, 1.0)) for room in home.rooms if room.name == closed]
+    for low, high in boxes:
+        if high[2] > _LOW_M and low[2] < ROBOT_HEIGHT_M:
+            (x0, x1), (y0, y1) = (
+                (max(int(np.floor(low[i] / CELL_M)), 0), int(np.ceil(high[i] / CELL_M))) for i in range(2)
+            )
+            cells[y0:y1, x0:x1] = 100
+    return Grid(cells, CELL_M, Pose(0.0, 0.0))

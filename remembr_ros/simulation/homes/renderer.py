@@ -20,8 +20,15 @@ from remembr_ros.objects.camera import Depth, Pinhole
 from remembr_ros.simulation.building import Solid
 from remembr_ros.simulation.homes.home import SHOWN_PX, Home, Visit
 from remembr_ros.simulation.homes.rounds import drive
-from remembr_ros.simulation.renderer import FAR_M, LENS_BLUR_PX, NEAR_M, colours_of, metres_of, off_screen
-from remembr_ros.simulation.surfaces import coloured_surface
+from remembr_ros.simulation.renderer import (
+    FAR_M,
+    LENS_BLUR_PX,
+    NEAR_M,
+    coloured_surface,
+    colours_of,
+    metres_of,
+    off_screen,
+)
 
 CAMERA = Pinhole(320, 240, 210.0, 210.0, 159.5, 119.5)
 """Colour and depth: 75 degrees wide."""

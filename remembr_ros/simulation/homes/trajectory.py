@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from itertools import combinations, product
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.simulation.homes.actions import ACTIONS, MOVABLE, OPENS, Impossible
 from remembr_ros.simulation.homes.catalogue import ON_FLOOR, ON_FURNITURE, PAINTS
 from remembr_ros.simulation.homes.day import WorkDay
-from remembr_ros.simulation.homes.home import Item, Visit, name_of
+from remembr_ros.simulation.homes.home import ACTIONS, MOVABLE, OPENS, Impossible, Item, Visit, name_of
 from remembr_ros.simulation.homes.layout import START_NS, HomeMaking, round_through
 from remembr_ros.simulation.homes.rounds import arrival
 from remembr_ros.simulation.homes.world import HomeWorld

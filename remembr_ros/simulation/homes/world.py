@@ -12,11 +12,21 @@ from numpy.typing import NDArray
 
 from remembr_ros.geometry import Point, Pose
 from remembr_ros.navigation.grid import Points
-from remembr_ros.simulation.homes.actions import ACTIONS, MOVABLE, OPENS, Act, Impossible, Interaction
 from remembr_ros.simulation.homes.catalogue import ON_FURNITURE
-from remembr_ros.simulation.homes.ground import ground
-from remembr_ros.simulation.homes.home import Home, Item, Placement, Visit, name_of
-from remembr_ros.simulation.homes.layout import HomeMaking
+from remembr_ros.simulation.homes.home import (
+    ACTIONS,
+    MOVABLE,
+    OPENS,
+    Act,
+    Home,
+    Impossible,
+    Interaction,
+    Item,
+    Placement,
+    Visit,
+    name_of,
+)
+from remembr_ros.simulation.homes.layout import HomeMaking, ground
 from remembr_ros.simulation.homes.renderer import CAMERA, MOUNT, scene
 from remembr_ros.simulation.homes.rounds import arrival
 from remembr_ros.simulation.ways import Ways

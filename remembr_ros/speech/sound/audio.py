@@ -1,13 +1,14 @@
-"""Sound as the speech models take it: one channel, 16 kHz, 32-bit floats."""
+"""Sound as the speech models take it: one channel, 16 kHz, 32-bit floats; resampled from any rate."""
 
 import wave
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.errors import BagUnreadable, InvalidRequest
+from remembr_ros.errors import BagUnreadable, InvalidRequest, TranscriberUnavailable
 
 SAMPLE_RATE = 16_000  # [Hz]
 MAX_RATE = 768_000  # [Hz] no sound card is faster
@@ -116,3 +117,49 @@ def _samples(data: bytes, width: int) -> NDArray[np.float64]:
         return wide.view('<i4').reshape(-1).astype(np.float64) / 2.0**31
     kind = '<i2' if width == 2 else '<i4'
     return np.frombuffer(data, kind).astype(np.float64) / 2.0 ** (8 * width - 1)
+
+
+class StreamResampler:
+    """Converts a stream to SAMPLE_RATE; the pieces fit together as if it had come in one.
+
+    What it gives lags behind by the filter, 20 to 40 ms at the rates of sound cards.
+
+    :param rate: of the stream [Hz]
+    """
+
+    def __init__(self, rate: int) -> None:
+        self.rate = rate
+        self._stream: Any = None
+        self._given = self._made = 0  # samples of the stream that were added, and of the output
+
+    def add(self, samples: Audio) -> Audio:
+        """Return what can be told of the output after these samples.
+
+        :param samples: what follows those added before; shape (samples,)
+        :raises TranscriberUnavailable: soxr is not installed
+        """
+        return samples if self.rate == SAMPLE_RATE else self._converted(samples, last=False)
+
+    def flush(self) -> Audio:
+        """Return the rest, as if silence followed, and start anew."""
+        if not self._given:
+            return np.zeros(0, np.float32)
+        length = -(-self._given * SAMPLE_RATE // self.rate)
+        missing = length - self._made
+        rest = self._converted(np.zeros(0, np.float32), last=True)[:missing]
+        self._stream, self._given, self._made = None, 0, 0
+        return np.pad(rest, (0, missing - rest.size))  # soxr rounds the length of the whole to the nearest
+
+    def _converted(self, samples: Audio, last: bool) -> Audio:
+        if self._stream is None:
+            try:
+                import soxr  # type: ignore[import-untyped]
+            except ImportError as error:
+                raise TranscriberUnavailable(
+                    f'sound of {self.rate} Hz takes soxr; install it with: pip install "remembr_ros[speech]"'
+                ) from error
+            self._stream = soxr.ResampleStream(self.rate, SAMPLE_RATE, 1, dtype='float32')
+        made: Audio = self._stream.resample_chunk(samples, last=last)
+        self._given += samples.size
+        self._made += made.size
+        return made

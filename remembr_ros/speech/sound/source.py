@@ -1,5 +1,7 @@
-"""Where sound comes from."""
+"""Where sound comes from, and the queue in which it waits to be understood."""
 
+import threading
+from collections import deque
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
@@ -37,3 +39,71 @@ class SoundSource(Protocol):
 
     def stop(self) -> None:
         """End that; nothing is delivered after the return."""
+
+
+class SoundQueue:
+    """Keeps blocks of sound in order, of a bounded length in all. May be used from several threads.
+
+    Where a live source is faster than what takes the sound out, the oldest is lost: the present counts more.
+
+    :param max_s: sound that may wait [s]
+    """
+
+    def __init__(self, max_s: float) -> None:
+        self._max_s = max_s
+        self._blocks: deque[Block | None] = deque()
+        self._changed = threading.Condition()
+        self._waiting_s = 0.0
+        self.closed = False  # nothing more is taken in
+        self.dropped_s = 0.0  # sound that was lost so far
+
+    @property
+    def waiting_s(self) -> float:
+        """Sound that waits [s]."""
+        with self._changed:
+            return max(self._waiting_s, 0.0)
+
+    def put(self, block: Block | None, *, wait: bool = False) -> None:
+        """Add sound; None: it ends here.
+
+        :param wait: when it is full, wait for room rather than lose the oldest
+        """
+        seconds = block.seconds if block is not None else 0.0
+        with self._changed:
+            if wait:
+                self._changed.wait_for(lambda: self.closed or self._fits(seconds))
+            while self._blocks and not self.closed and not self._fits(seconds):
+                lost = self._taken()
+                self.dropped_s += lost.seconds if lost is not None else 0.0
+            if not self.closed:
+                self._blocks.append(block)
+                self._waiting_s += seconds
+                self._changed.notify_all()
+
+    def get(self, timeout_s: float | None = None) -> Block | None:
+        """Wait for sound and take it out; None: it ended, or the queue is closed and empty.
+
+        :raises TimeoutError: nothing came for so long
+        """
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._blocks or self.closed, timeout_s):
+                raise TimeoutError(f'no sound for {timeout_s} s')
+            if not self._blocks:
+                return None
+            block = self._taken()
+            self._changed.notify_all()
+            return block
+
+    def close(self) -> None:
+        """Take nothing more in; what waits can still be taken out."""
+        with self._changed:
+            self.closed = True
+            self._changed.notify_all()
+
+    def _taken(self) -> Block | None:
+        block = self._blocks.popleft()
+        self._waiting_s -= block.seconds if block is not None else 0.0
+        return block
+
+    def _fits(self, seconds: float) -> bool:
+        return not self._blocks or self._waiting_s + seconds <= self._max_s

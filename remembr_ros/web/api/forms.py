@@ -5,7 +5,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from remembr_ros.agent.offline.relevance_model import fit_in_a_word
-from remembr_ros.memory.model.json_form import HitJson, MemoryJson, hit_json
+from remembr_ros.memory.model.codec import HitJson, MemoryJson, hit_json
 from remembr_ros.memory.model.recall import Hit, MapArea
 from remembr_ros.memory.places.form import PlaceJson
 from remembr_ros.web.backend import PartState

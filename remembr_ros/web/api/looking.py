@@ -8,17 +8,15 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 from pydantic import Field
 
 from remembr_ros import __version__
-from remembr_ros.agent.overview.json_form import DayJson, day_json
-from remembr_ros.agent.overview.recalled_day import TODAY, day_of, scope_of_day
+from remembr_ros.agent.overview.recalled_day import TODAY, DayJson, day_json, day_of, scope_of_day
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.matching.ranking import newest_first
-from remembr_ros.memory.model.json_form import memory_json
+from remembr_ros.memory.model.codec import memory_json
 from remembr_ros.memory.model.recall import Hit, Scope, query_by
 from remembr_ros.memory.model.recall import Query as Recalled
 from remembr_ros.memory.model.record import CAPTIONER, Memory
-from remembr_ros.memory.objects.json_form import object_json
-from remembr_ros.memory.objects.query import ObjectOrder, ObjectQuery
+from remembr_ros.memory.objects.query import ObjectOrder, ObjectQuery, object_json
 from remembr_ros.memory.objects.relations import RelationName
 from remembr_ros.memory.places.form import place_json
 from remembr_ros.memory.places.places import known_places

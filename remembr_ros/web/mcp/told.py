@@ -12,8 +12,7 @@ from remembr_ros.agent.model.quoting import neutral, quoted
 from remembr_ros.agent.offline.relevance_model import fit_in_a_word
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Hit
-from remembr_ros.memory.objects.json_form import object_json
-from remembr_ros.memory.objects.query import FoundObject
+from remembr_ros.memory.objects.query import FoundObject, object_json
 from remembr_ros.memory.objects.wording import described
 from remembr_ros.timestamps import format_iso
 

@@ -7,8 +7,7 @@ from rclpy.node import Node
 
 from remembr_msgs.action import Ask as AskAction
 from remembr_msgs.srv import FindObjects, Recall
-from remembr_ros.agent.model.answer import Answer, Kind
-from remembr_ros.agent.model.usage import Usage
+from remembr_ros.agent.model.answer import Answer, Kind, Usage
 from remembr_ros.agent.planner import Progress
 from remembr_ros.errors import Cancelled, ChatUnavailable
 from remembr_ros.geometry import Pose

@@ -12,8 +12,8 @@ from remembr_ros.nodes.base.conversions import time_to_msg
 from remembr_ros.nodes.memory.node import MemoryNode
 from remembr_ros.nodes.objects import node as objects_module
 from remembr_ros.nodes.objects.node import ObjectsNode
+from remembr_ros.objects.alignment import AGREED
 from remembr_ros.objects.detectors.detection import Detection
-from remembr_ros.objects.pose_watch import AGREED
 from remembr_ros.objects.recorded import EVERY_NS
 from remembr_ros.timestamps import NS
 from test.node.objects.eyes import Eyes

@@ -9,10 +9,9 @@ import pytest
 
 from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.chat.client import Reply, ToolCall
-from remembr_ros.agent.chat.presets import PRESETS
+from remembr_ros.agent.chat.openai_client import PRESETS
 from remembr_ros.agent.llm.loop import LoopPlanner
-from remembr_ros.agent.model.answer import Question
-from remembr_ros.agent.model.usage import Usage
+from remembr_ros.agent.model.answer import Question, Usage
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.trace import MAX_TEXT, Trace, previous, questions, read_trace
 from remembr_ros.errors import ChatUnavailable, InvalidRequest

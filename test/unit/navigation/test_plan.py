@@ -8,9 +8,8 @@ from remembr_ros.errors import GoalRejected
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.navigation.keep_out import KeepOut
 from remembr_ros.navigation.plan import Plan, Rules, describe, plan_goals
-from remembr_ros.navigation.terrain import Terrain
+from remembr_ros.navigation.terrain import KeepOut, Terrain
 from test.unit.navigation.grids import drawn
 
 HALL = drawn(*['.' * 40] * 19, '#' * 40)

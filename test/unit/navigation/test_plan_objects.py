@@ -13,9 +13,8 @@ from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.objects.known import KnownObject
 from remembr_ros.navigation.grid import Grid
-from remembr_ros.navigation.keep_out import KeepOut
 from remembr_ros.navigation.plan import FARTHEST_M, STAND_OFF_M, STEEP, Rules, plan_goals
-from remembr_ros.navigation.terrain import Terrain
+from remembr_ros.navigation.terrain import KeepOut, Terrain
 from test.object_room import thing
 from test.object_scene import T0
 

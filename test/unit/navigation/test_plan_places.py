@@ -9,9 +9,8 @@ from remembr_ros.errors import GoalRejected
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.places.place import NamedPlace, place
-from remembr_ros.navigation.keep_out import KeepOut
 from remembr_ros.navigation.plan import Rules, plan_goals
-from remembr_ros.navigation.terrain import Terrain
+from remembr_ros.navigation.terrain import KeepOut, Terrain
 from test.unit.navigation.test_plan_objects import room
 
 KITCHEN = place('kitchen', outline=[(0, 0), (4, 0), (4, 4), (0, 4)])

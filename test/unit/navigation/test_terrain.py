@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from remembr_ros.geometry import Pose
 from remembr_ros.navigation.grid import COSTMAP_OCCUPIED, Grid
-from remembr_ros.navigation.keep_out import KeepOut
-from remembr_ros.navigation.terrain import Terrain
+from remembr_ros.navigation.terrain import KeepOut, Terrain
 from test.unit.navigation.grids import all_cells, drawn, grids, points_of
 
 TWO_ROOMS = drawn(

@@ -20,7 +20,7 @@ import pytest
 from remembr_ros.agent.chat.client import Call, Message, Reply, ToolCall
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.tools import TOOLS
-from remembr_ros.agent.model.usage import Usage
+from remembr_ros.agent.model.answer import Usage
 from remembr_ros.errors import ChatUnavailable
 from test.patience import patiently
 from test.scripted.reply import load_rules

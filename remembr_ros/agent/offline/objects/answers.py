@@ -18,11 +18,17 @@ from remembr_ros.memory.deeds.verbs import is_same_kind
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.model.record import CAPTIONER
-from remembr_ros.memory.objects.changes import changes_of, visits_among
 from remembr_ros.memory.objects.known import KnownObject, seen_in
 from remembr_ros.memory.objects.query import FoundObject, FoundObjects, ObjectQuery, is_meant
 from remembr_ros.memory.objects.relations import stays_of
-from remembr_ros.memory.objects.wording import described, events_of, listed, presence_note
+from remembr_ros.memory.objects.wording import (
+    changes_of,
+    described,
+    events_of,
+    listed,
+    presence_note,
+    visits_among,
+)
 from remembr_ros.memory.recall import Recall
 from remembr_ros.timestamps import format_clock
 

@@ -15,8 +15,7 @@ from remembr_ros.memory.model.record import CAPTIONER, PLACE
 from remembr_ros.memory.objects.query import ObjectQuery
 from remembr_ros.memory.objects.wording import listed
 from remembr_ros.memory.places.place import NamedPlace
-from remembr_ros.memory.places.places import Places, described
-from remembr_ros.memory.places.visits import PlaceVisit, times_said, visits
+from remembr_ros.memory.places.places import Places, PlaceVisit, described, times_said, visits
 from remembr_ros.memory.recall import Recall, every
 from remembr_ros.timestamps import NS, format_clock, format_duration
 

@@ -7,7 +7,7 @@ import pytest
 
 from remembr_ros.agent.chat.bounded_call import complete
 from remembr_ros.agent.chat.client import Message, Picture, Reply, ToolCall
-from remembr_ros.agent.model.usage import Usage
+from remembr_ros.agent.model.answer import Usage
 from remembr_ros.agent.planner import Run
 from remembr_ros.agent.trace import without_repetitions
 from remembr_ros.errors import ChatUnavailable

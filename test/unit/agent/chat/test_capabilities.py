@@ -9,7 +9,7 @@ from remembr_ros.agent.chat.capabilities import Capabilities, after_refusal
 from remembr_ros.agent.chat.client import Call, Message, ToolCall
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.tools import TOOLS
-from remembr_ros.agent.model.usage import Ledger
+from remembr_ros.agent.model.answer import Ledger
 from remembr_ros.errors import ChatUnavailable
 from test.scripted.server import ScriptedReply, ScriptedServer
 

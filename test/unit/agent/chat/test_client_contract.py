@@ -13,7 +13,7 @@ from remembr_ros.agent.chat.failover import FailoverChat
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.chat.pacing import PacedChat, Pacer
 from remembr_ros.agent.llm.tools import TOOLS
-from remembr_ros.agent.model.usage import Ledger, Usage
+from remembr_ros.agent.model.answer import Ledger, Usage
 from remembr_ros.errors import Cancelled, ChatUnavailable
 from test.patience import patiently
 from test.scripted.chat import ScriptedChat

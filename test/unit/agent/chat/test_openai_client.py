@@ -9,7 +9,7 @@ import pytest
 from remembr_ros.agent.chat.client import Call, Message, Picture, Reply, ToolCall
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.tools import TOOLS
-from remembr_ros.agent.model.usage import Ledger, Usage
+from remembr_ros.agent.model.answer import Ledger, Usage
 from remembr_ros.bounded_request import Bounds
 from remembr_ros.errors import ChatUnavailable
 from test.patience import patiently

@@ -12,7 +12,7 @@ from remembr_ros.agent.chat.bounded_call import complete
 from remembr_ros.agent.chat.client import Call, Message
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.tools import TOOLS
-from remembr_ros.agent.model.usage import Ledger
+from remembr_ros.agent.model.answer import Ledger
 from remembr_ros.agent.planner import Run
 from remembr_ros.bounded_request import MAX_BODY
 from remembr_ros.errors import Cancelled, ChatUnavailable

@@ -14,8 +14,7 @@ from remembr_ros.agent.chat.client import Reply, ToolCall
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.budgeted_dialogue import MAX_FAULTS
 from remembr_ros.agent.llm.loop import LoopPlanner
-from remembr_ros.agent.model.answer import Answer, Kind, Question
-from remembr_ros.agent.model.usage import Usage
+from remembr_ros.agent.model.answer import Answer, Kind, Question, Usage
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.errors import (

@@ -15,8 +15,7 @@ from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.chat.client import Call, Message, Reply, ToolCall
 from remembr_ros.agent.llm.budgeted_dialogue import MAX_FAULTS
 from remembr_ros.agent.llm.loop import LoopPlanner
-from remembr_ros.agent.model.answer import Kind, Question
-from remembr_ros.agent.model.usage import Usage
+from remembr_ros.agent.model.answer import Kind, Question, Usage
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.errors import ChatUnavailable, RemembrError, ReplyInvalid
 from remembr_ros.memory.model.record import Memory

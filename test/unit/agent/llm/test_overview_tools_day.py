@@ -10,8 +10,7 @@ from remembr_ros.agent.llm.call_context import CallContext
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.llm.overview_tools import EPISODES, MOST_LETTERS
 from remembr_ros.agent.llm.tools import ALL_TOOLS, AnswerCall, claim, job, parse_arguments
-from remembr_ros.agent.model.answer import Kind, Question
-from remembr_ros.agent.model.usage import Usage
+from remembr_ros.agent.model.answer import Kind, Question, Usage
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose

@@ -7,12 +7,11 @@ import pytest
 
 from remembr_ros.agent.build import AgentConfig, build_agent
 from remembr_ros.agent.chat.client import Call, Reply, ToolCall
+from remembr_ros.agent.llm.budgeted_dialogue import estimate, estimate_tools
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.llm.second_look import MAX_PICTURES, CaptionerLook, ModelLook
-from remembr_ros.agent.llm.token_budget import estimate, estimate_tools
 from remembr_ros.agent.llm.tools import tools_for
-from remembr_ros.agent.model.answer import Question
-from remembr_ros.agent.model.usage import Usage
+from remembr_ros.agent.model.answer import Question, Usage
 from remembr_ros.agent.planner import Run
 from remembr_ros.captioning.captioners.captioner import Caption
 from remembr_ros.errors import CaptionerFailed, ChatUnavailable, InvalidRequest

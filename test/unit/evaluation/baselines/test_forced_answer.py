@@ -7,8 +7,7 @@ import time
 import pytest
 
 from remembr_ros.agent.chat.client import Reply, ToolCall
-from remembr_ros.agent.model.answer import Kind
-from remembr_ros.agent.model.usage import Usage
+from remembr_ros.agent.model.answer import Kind, Usage
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import BudgetExceeded, Cancelled, ChatUnavailable, ReplyInvalid, Ungrounded
 from remembr_ros.evaluation.baselines.all_captions import AllCaptionsPlanner

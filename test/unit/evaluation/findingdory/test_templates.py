@@ -9,7 +9,7 @@ from remembr_ros.evaluation.findingdory.templates import TEMPLATES, fill_templat
 from remembr_ros.evaluation.findingdory.truth import EpisodeTruth, Handling
 from remembr_ros.evaluation.tasks.goals import Quantifier, Task, Where
 from remembr_ros.geometry import Pose
-from remembr_ros.simulation.homes.actions import Interaction
+from remembr_ros.simulation.homes.home import Interaction
 from remembr_ros.timestamps import NS, parse_time
 from test.task_world import TaskWorld, thing
 

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from remembr_ros.agent.chat.client import Call, Reply
-from remembr_ros.agent.model.usage import Usage
+from remembr_ros.agent.model.answer import Usage
 from remembr_ros.errors import ChatUnavailable, InvalidRequest, ReplyInvalid
 from remembr_ros.evaluation.metrics.judge import Judge
 from test.scripted.chat import ScriptedChat

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from remembr_ros.evaluation.needles.questions import FIFTHS, MOST, NeedleTruth
 from remembr_ros.geometry import Pose
-from remembr_ros.simulation.homes.actions import Interaction
-from remembr_ros.simulation.homes.home import name_of
+from remembr_ros.simulation.homes.home import Interaction, name_of
 from test.unit.evaluation.needles.trajectory import START_NS, STEP_NS, live
 
 CATEGORIES = {'presence', 'open state', 'location', 'action', 'content', 'put', 'final state', 'moves'}

@@ -9,9 +9,8 @@ from remembr_ros.memory.deeds.deed import deed
 from remembr_ros.memory.model.record import CAPTIONER, OBJECT, Memory, memory_id
 from remembr_ros.memory.objects.known import ObjectFacts
 from remembr_ros.memory.places.place import place
-from remembr_ros.simulation.homes.actions import Interaction
 from remembr_ros.simulation.homes.day import WorkDay
-from remembr_ros.simulation.homes.home import Item, Placement, centre_of, name_of
+from remembr_ros.simulation.homes.home import Interaction, Item, Placement, centre_of, name_of
 from remembr_ros.simulation.homes.layout import START_NS, generate_home
 from remembr_ros.timestamps import NS
 

@@ -3,8 +3,7 @@ import threading
 import numpy as np
 import pytest
 
-from remembr_ros.agent.model.answer import Answer, Kind
-from remembr_ros.agent.model.usage import Usage
+from remembr_ros.agent.model.answer import Answer, Kind, Usage
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import ChatUnavailable, StoreUnavailable

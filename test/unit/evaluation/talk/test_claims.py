@@ -6,8 +6,7 @@ import pytest
 
 from remembr_ros.evaluation.talk.claims import unfounded
 from remembr_ros.geometry import Pose
-from remembr_ros.simulation.homes.actions import Interaction
-from remembr_ros.simulation.homes.home import Visit, name_of
+from remembr_ros.simulation.homes.home import Interaction, Visit, name_of
 from remembr_ros.simulation.homes.layout import START_NS, HomeMaking, round_through
 from remembr_ros.simulation.homes.world import HomeWorld
 

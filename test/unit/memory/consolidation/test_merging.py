@@ -7,8 +7,7 @@ import pytest
 
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.consolidation.rule import Consolidation
-from remembr_ros.memory.matching.similarity_threshold import alike_for
+from remembr_ros.memory.consolidation.rule import Consolidation, alike_for
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
 

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.agent.overview.json_form import day_json
-from remembr_ros.agent.overview.recalled_day import RecalledDay
+from remembr_ros.agent.overview.recalled_day import RecalledDay, day_json
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.deeds.deed import deed, each_time
 from remembr_ros.memory.diary.day import Diary, diary

@@ -21,10 +21,9 @@ from remembr_ros.memory.embedded.index_state import IndexState
 from remembr_ros.memory.embedded.journal import Journal
 from remembr_ros.memory.embedded.volumes import Volumes
 from remembr_ros.memory.milvus import client as milvus
-from remembr_ros.memory.model.engine import Entry
+from remembr_ros.memory.model.engine import VERSION, Entry, Stamp
 from remembr_ros.memory.model.recall import ANYTHING
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.memory.model.stamp import VERSION, Stamp
 
 D = 8
 Make = Callable[..., Memory]

@@ -19,7 +19,6 @@ from remembr_ros.geometry import Pose, RigidTransform, quaternion_from_yaw
 from remembr_ros.memory.exchange.transfer import export_memories, import_memories
 from remembr_ros.memory.model.recall import Query, Scope
 from remembr_ros.memory.model.record import OBJECT, Memory, Observation
-from remembr_ros.memory.objects.json_form import object_json
 from remembr_ros.memory.objects.known import (
     INTERVALS,
     ONE_INTERVAL_NS,
@@ -32,6 +31,7 @@ from remembr_ros.memory.objects.known import (
     known_objects,
     thinned,
 )
+from remembr_ros.memory.objects.query import object_json
 from remembr_ros.memory.objects.wording import is_called, of_itself, sentence
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.retention import RetentionPolicy, doomed

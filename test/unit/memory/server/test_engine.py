@@ -13,10 +13,9 @@ from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import InvalidRequest, StoreMismatch, StoreUnavailable
 from remembr_ros.geometry import Pose, RigidTransform
 from remembr_ros.memory.milvus.table import Table
-from remembr_ros.memory.model.engine import Engine
+from remembr_ros.memory.model.engine import VERSION, Engine, Stamp
 from remembr_ros.memory.model.recall import ANYTHING, Scope, survey_of
 from remembr_ros.memory.model.record import Observation
-from remembr_ros.memory.model.stamp import VERSION, Stamp
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.server import engine as server_engine
 from remembr_ros.memory.server.connection import Connection

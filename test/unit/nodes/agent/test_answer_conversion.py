@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
 
 from remembr_msgs.msg import Answer as AnswerMsg
-from remembr_ros.agent.model.answer import Answer, Kind
-from remembr_ros.agent.model.usage import Usage
+from remembr_ros.agent.model.answer import Answer, Kind, Usage
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Hit

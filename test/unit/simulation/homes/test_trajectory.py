@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.simulation.homes.actions import ACTIONS
+from remembr_ros.simulation.homes.home import ACTIONS
 from remembr_ros.simulation.homes.rounds import arrival
 from remembr_ros.simulation.homes.trajectory import (
     FIFTH,

@@ -4,8 +4,7 @@ import random
 
 import pytest
 
-from remembr_ros.simulation.homes.actions import Impossible
-from remembr_ros.simulation.homes.home import Visit, name_of
+from remembr_ros.simulation.homes.home import Impossible, Visit, name_of
 from remembr_ros.simulation.homes.layout import START_NS, HomeMaking, round_through
 from remembr_ros.simulation.homes.world import HomeWorld
 from remembr_ros.timestamps import NS

@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from remembr_ros.errors import EmbedderLoading, StoreUnavailable
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.memory.matching.ranking import newest_first
-from remembr_ros.memory.model.json_form import memory_json
-from remembr_ros.memory.objects.json_form import object_json
-from remembr_ros.memory.objects.query import ObjectQuery
+from remembr_ros.memory.model.codec import memory_json
+from remembr_ros.memory.objects.query import ObjectQuery, object_json
 from remembr_ros.memory.objects.relations import ObjectRelation
 from remembr_ros.memory.places.place import place
 from remembr_ros.navigation.grid import Grid
-from remembr_ros.navigation.keep_out import KeepOut
+from remembr_ros.navigation.terrain import KeepOut
 from remembr_ros.timestamps import NS, format_iso
 from remembr_ros.web.backend import Ability, RobotPlace, Situation
 from test.object_room import CUP, ROOM, VISITS, thing
