@@ -11,7 +11,7 @@ from remembr_msgs.action import Ask
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_ros.cli.main import main
 from remembr_ros.evaluation.records.config import RunConfig
-from remembr_ros.evaluation.run.recorded_drive import remember_bag
+from remembr_ros.evaluation.run.loading import remember_bag
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.nodes.agent.answer_conversion import KINDS
 from remembr_ros.nodes.base.conversions import time_from_msg

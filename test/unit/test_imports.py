@@ -110,8 +110,6 @@ VENDORS = {
     'matplotlib': (
         'simulation/plan_picture.py',
         'simulation/renderer.py',
-        'evaluation/objects/report.py',
-        'evaluation/report/needle_figures.py',
     ),
     'networkx': ('memory/exchange/street_view.py',),
     'pyarrow': ('memory/exchange/parquet.py',),

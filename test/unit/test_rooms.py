@@ -73,7 +73,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'report': {'datasets', 'metrics', 'records'},
         'baselines': {'datasets'},
         'run': {'datasets', 'metrics', 'records', 'report', 'baselines', 'findingdory', 'needles'},
-        'objects': {'metrics'},
+        'objects': {'metrics', 'report'},
         'tasks': {'records'},
         'findingdory': {'datasets', 'records', 'objects', 'tasks'},
         'embodied': {'metrics', 'tasks', 'findingdory'},

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -93,15 +94,6 @@ def _line(sequence: ConvertedSequence) -> str:
 
 
 def _json(sequence: ConvertedSequence) -> dict[str, Any]:
-    return {
-        'sequence': sequence.sequence,
-        'bag': str(sequence.path),
-        'images': sequence.images,
-        'frames': sequence.frames,
-        'poses': sequence.poses,
-        'start': format_iso(sequence.start_ns),
-        'end': format_iso(sequence.end_ns),
-        'unplaced': sequence.unplaced,
-        'left_out': dict(sequence.left_out),
-        'absent': list(sequence.absent),
-    }
+    values = asdict(sequence) | {'left_out': dict(sequence.left_out), 'bag': str(sequence.path)}
+    values |= {name: format_iso(values.pop(f'{name}_ns')) for name in ('start', 'end')}
+    return {name: value for name, value in values.items() if name != 'path'}

@@ -7,7 +7,7 @@ from pathlib import Path
 from remembr_ros.cli.options import add_json
 from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.evaluation.records.reading import RecordedRun, load_run
-from remembr_ros.evaluation.report.comparison import compare, comparison_table
+from remembr_ros.evaluation.report.comparison import compare, comparison_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     with stdout_for_json(args.json):
         a, b = (load_run(folder) for folder in args.runs)
         comparison = compare(a.records, b.records)
-    text = f'A  {_line(a)}\nB  {_line(b)}\n\n{comparison_table(comparison)}'
+    text = f'A  {_line(a)}\nB  {_line(b)}\n\n{comparison_text(comparison)}'
     print_result(args.json, {'a': str(a.folder), 'b': str(b.folder), **asdict(comparison)}, text)
     return 0
 

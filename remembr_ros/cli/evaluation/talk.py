@@ -4,73 +4,87 @@ import argparse
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import BaseModel
 
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.offline.planner import OfflinePlanner
-from remembr_ros.cli.options import add_json, count, seconds, sequence
+from remembr_ros.cli.evaluation.field_options import add_fields, read_fields
+from remembr_ros.cli.options import add_json
 from remembr_ros.cli.output import print_result, progress, stdout_for_json, write_text
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.findingdory.episode import remembered
+from remembr_ros.evaluation.records.config import Seconds, Seeds, option
 from remembr_ros.evaluation.run.planners import RETRIES
 from remembr_ros.evaluation.talk.conversation import Talking, hold
 from remembr_ros.evaluation.talk.episode import TalkEpisode, read_episode, replay
 
+SAME_END = 'the same end'
+
+
+class TalkOptions(BaseModel):
+    """Who talks in which homes, or which talks are done again."""
+
+    homes: Seeds = option((), 'seeds of the homes', 'SEED')
+    episodes: int = option(20, 'in all, in the homes by turns', 'N', ge=1)
+    user: str = option('', 'language model that plays the person', 'MODEL')
+    user_llm_url: str = option('', 'its OpenAI-compatible server', 'URL')
+    llm: str = option('', 'language model that plays the robot', 'MODEL')
+    llm_url: str = option('', 'its OpenAI-compatible server', 'URL')
+    planner: Literal['offline', 'agent'] = option(
+        'offline', 'what answers when the robot asks its memory in words'
+    )
+    turns: int = option(6, 'of the person, at most', 'N', ge=1)
+    steps: int = option(20, 'of the robot in a turn', 'N', ge=1)
+    embedder: str = option('hashing', 'sentence-transformers model', 'NAME')
+    timeout: Seconds = option(60.0, 'for one choice', 'S')
+    out: Path | None = option(None, 'results.json, and episodes.jsonl: a talk a line', 'DIR')
+    replay: Path | None = option(None, 'only do again what the talks of a file tell', 'FILE')
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add('--homes', nargs='+', type=sequence, metavar='SEED', help='seeds of the homes')
-    add('--episodes', type=count, default=20, metavar='N', help='in all, in the homes by turns (default: 20)')
-    add('--user', default='', metavar='MODEL', help='language model that plays the person')
-    add('--user-llm-url', metavar='URL', help='its OpenAI-compatible server')
-    add('--llm', default='', metavar='MODEL', help='language model that plays the robot')
-    add('--llm-url', metavar='URL', help='its OpenAI-compatible server')
-    text = 'what answers when the robot asks its memory in words (default: %(default)s)'
-    add('--planner', choices=('offline', 'agent'), default='offline', help=text)
-    add('--turns', type=count, default=6, metavar='N', help='of the person, at most (default: 6)')
-    add('--steps', type=count, default=20, metavar='N', help='of the robot in a turn (default: 20)')
-    add('--embedder', metavar='NAME', default='hashing', help='(default: %(default)s)')
-    add('--timeout', type=seconds, default=60.0, metavar='S', help='for one choice (default: 60)')
-    add('--out', type=Path, metavar='DIR', help='results.json, and episodes.jsonl: a talk a line')
-    add('--replay', type=Path, metavar='FILE', help='only do again what the talks of a file tell')
+    add_fields(parser, TalkOptions)
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.replay is None and not (args.homes and args.out):
-        raise InvalidRequest('give --homes and --out, or --replay with a file of talks')
-    if args.replay is None and not all((args.user or args.user_llm_url, args.llm or args.llm_url)):
-        raise InvalidRequest(
-            'two language models talk: give --user-llm-url and --llm-url, or --user and --llm'
-        )
+    options = read_fields(args, TalkOptions)
     with stdout_for_json(args.json):
-        told = _results(_again(args.replay) if args.replay is not None else _held(args))
-    if args.out is not None:
-        write_text(args.out / 'results.json', json.dumps(told, indent=2) + '\n')
-    print_result(args.json, told, _lines(told))
+        if options.replay is not None:
+            results = _results(_again(options.replay))
+        elif not (options.homes and options.out):
+            raise InvalidRequest('give --homes and --out, or --replay with a file of talks')
+        elif not all((options.user or options.user_llm_url, options.llm or options.llm_url)):
+            raise InvalidRequest(
+                'two language models talk: give --user-llm-url and --llm-url, or --user and --llm'
+            )
+        else:
+            results = _results(_held(options, options.out / 'episodes.jsonl'))
+    if options.out is not None:
+        write_text(options.out / 'results.json', json.dumps(results, indent=2) + '\n')
+    print_result(args.json, results, _lines(results))
     return 0
 
 
-def _held(args: argparse.Namespace) -> Iterator[TalkEpisode]:
+def _held(options: TalkOptions, episodes: Path) -> Iterator[TalkEpisode]:
     """Hold the talks; each is on the disk before the next one begins."""
-    robot = OpenAIChat(args.llm, args.llm_url, max_retries=RETRIES)
-    user = OpenAIChat(args.user, args.user_llm_url, max_retries=RETRIES)
-    planner = LoopPlanner(robot, call_timeout_s=args.timeout) if args.planner == 'agent' else OfflinePlanner()
-    talking = Talking(user, robot, planner, args.turns, args.steps, args.timeout)
-    homes, embedder = list(dict.fromkeys(args.homes)), get_embedder(args.embedder)
-    write_text(args.out / 'episodes.jsonl', '')
-    with progress('talks', args.episodes, unit='talk') as show:
+    robot = OpenAIChat(options.llm, options.llm_url or None, max_retries=RETRIES)
+    user = OpenAIChat(options.user, options.user_llm_url or None, max_retries=RETRIES)
+    rules = options.planner == 'offline'
+    planner = OfflinePlanner() if rules else LoopPlanner(robot, call_timeout_s=options.timeout)
+    talking = Talking(user, robot, planner, options.turns, options.steps, options.timeout)
+    embedder = get_embedder(options.embedder)
+    write_text(episodes, '')
+    with progress('talks', options.episodes, unit='talk') as show:
         done = 0
-        for at, seed in enumerate(homes):
-            numbers = range(at, args.episodes, len(homes))
-            if not numbers:
-                break
+        for at, seed in enumerate(options.homes[: options.episodes]):
             with remembered(seed, embedder) as (lived, store):
-                for number in numbers:
+                for number in range(at, options.episodes, len(options.homes)):
                     episode = hold(talking, seed, number, lived, store)
-                    write_text(args.out / 'episodes.jsonl', episode.model_dump_json() + '\n', mode='a')
+                    write_text(episodes, episode.model_dump_json() + '\n', mode='a')
                     done += 1
                     show(done)
                     yield episode
@@ -91,27 +105,23 @@ def _again(path: Path) -> Iterator[TalkEpisode]:
 def _results(episodes: Iterator[TalkEpisode]) -> dict[str, Any]:
     """Return the figures, with a row for each talk."""
     rows = []
-    for one in episodes:
-        wrong = replay(one)
+    for episode in episodes:
+        steps = [step for turn in episode.turns for step in turn.steps]
+        kept = {'home', 'number', 'ended', 'failure', 'llm_calls', 'prompt_tokens'}
         rows.append(
             {
-                'home': one.home,
-                'number': one.number,
-                'ended': one.ended,
-                'failure': one.failure,
-                'turns': len(one.turns),
-                'steps': sum(len(turn.steps) for turn in one.turns),
-                'deeds': sum(len(step.deeds) for turn in one.turns for step in turn.steps),
-                'unfounded': one.unfounded,
-                'replay': wrong or 'the same end',
-                'llm_calls': one.llm_calls,
-                'prompt_tokens': one.prompt_tokens,
+                **episode.model_dump(include=kept),
+                'turns': len(episode.turns),
+                'steps': len(steps),
+                'deeds': sum(len(step.deeds) for step in steps),
+                'unfounded': episode.unfounded,
+                'replay': replay(episode) or SAME_END,
             }
         )
     return {
         'overall': {
             'n': len(rows),
-            'replayed': sum(row['replay'] == 'the same end' for row in rows),
+            'replayed': sum(row['replay'] == SAME_END for row in rows),
             'with_unfounded_claims': sum(bool(row['unfounded']) for row in rows),
             'failed': sum(bool(row['failure']) for row in rows),
             'content': sum(row['ended'] == 'content' for row in rows),
@@ -120,16 +130,16 @@ def _results(episodes: Iterator[TalkEpisode]) -> dict[str, Any]:
     }
 
 
-def _lines(told: dict[str, Any]) -> str:
-    overall = told['overall']
+def _lines(results: dict[str, Any]) -> str:
+    overall = results['overall']
     lines = [
         f'{overall["n"]} talks: {overall["content"]} ended content, {overall["failed"]} failed, '
         f'{overall["replayed"]} replayed to the same end, '
         f'{overall["with_unfounded_claims"]} in which the robot claims what it did not do'
     ]
-    for row in told['episodes']:
+    for row in results['episodes']:
         name = f'home {row["home"]}, talk {row["number"]}'
         lines += [f'{name}: claimed, not done: {claim!r}' for claim in row['unfounded']]
-        lines += [f'{name}: {row["replay"]}'] if row['replay'] != 'the same end' else []
+        lines += [f'{name}: {row["replay"]}'] if row['replay'] != SAME_END else []
         lines += [f'{name}: {row["failure"]}'] if row['failure'] else []
     return '\n'.join(lines)

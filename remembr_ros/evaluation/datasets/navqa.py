@@ -12,7 +12,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from enum import Enum
 from operator import attrgetter
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -36,17 +35,6 @@ the 230 answer times of NaVQA lie inside their window; the others are minutes or
 CAPTIONS = 'captions_haystack_3_secs'
 
 
-class Outside(str, Enum):
-    """What to do with a question whose answer time lies outside its window: an error of the data set."""
-
-    EXCLUDE = 'exclude'
-    """Leave the question out."""
-    UNSCORED = 'unscored'
-    """Ask it, but do not score the answer."""
-    KEEP = 'keep'
-    """Believe the answer time, where the drive has it: what was shown then is right, if not visible."""
-
-
 _BRACKETS = re.compile(r'\[([^\[\]]*)\]')
 _BINARY = {'yes': True, 'true': True, 'no': False, 'false': False}
 
@@ -55,8 +43,8 @@ class _Unusable(ValueError):
     """Raised when a row cannot become a sample; its text is the reason."""
 
 
-class _Outside(_Unusable):
-    """Raised when an answer time lies outside its question's window."""
+class _NotShown(_Unusable):
+    """Raised when an answer time lies outside its question's window: an error of the data set."""
 
 
 def load_captions(folder: Path, number: int, captions: str = CAPTIONS) -> list[TimedMemory]:
@@ -78,18 +66,17 @@ def load_navqa(
     number: int,
     segments: Sequence[TimedMemory],
     edition: Edition = NAVQA,
-    outside: Outside = Outside.EXCLUDE,
 ) -> sample.Sequence:
     """Read the questions about one sequence.
 
-    A row that cannot be used (an answer that cannot be read, a question without a window) is excluded, with
-    the reason; what becomes of an answer time outside the window is for outside to say.
+    A row that cannot be used (an answer that cannot be read, a question without a window, an answer time
+    outside of it) is excluded, with the reason.
 
     :param segments: the memories of the drive, in the order of time; not empty
     :raises BagUnreadable: a file is missing, damaged or not in upstream's format
     """
     windows = navqa_table.read_windows(folder / str(number) / 'qa_unfilled.json')
-    reader = _Reader(sequence_name(number), segments, edition, outside)
+    reader = _Reader(sequence_name(number), segments, edition)
     samples: list[Sample] = []
     excluded: list[Excluded] = []
     used: dict[str, int] = {}
@@ -134,7 +121,7 @@ def resolve_clock(text: str, start_ns: int, end_ns: int) -> int:
             if start_ns <= ns <= end_ns:
                 return ns
         day += timedelta(days=1)
-    raise _Outside(f'answer time {text} ({ZONE}) lies outside the window of the question')
+    raise _NotShown(f'answer time {text} ({ZONE}) lies outside the window of the question')
 
 
 _mean_ns = attrgetter('mean_ns')
@@ -147,7 +134,6 @@ class _Reader:
     name: str
     segments: Sequence[TimedMemory]
     edition: Edition
-    outside: Outside
 
     def sample(self, sample_id: str, row: dict[str, str], window: tuple[str, int, int]) -> Sample:
         """Return the sample of a row.
@@ -165,7 +151,7 @@ class _Reader:
             raise _Unusable('no captions lie inside its window')
         if not row[navqa_table.QUESTION]:
             raise _Unusable('it has no question')
-        times, doubt = self._times(row, start_ns, end_ns)
+        times = self._times(row, start_ns, end_ns)
         shown = [_segment_at(self.segments, time_ns) for time_ns in times]
         # Of what lies outside by the slack, the nearest segment inside can be found.
         findable = [_segment_at(inside, t) for t in times if start_ns - SLACK_NS <= t <= end_ns + SLACK_NS]
@@ -183,46 +169,40 @@ class _Reader:
             (inside[0].memory.start_ns, inside[-1].memory.end_ns),
             len(inside),
             frozenset(segment.memory.id for segment in findable),
-            self._truth(row, shown, doubt if self.outside is Outside.UNSCORED else ''),
-            doubt,
+            self._truth(row, shown),
         )
 
-    def _times(self, row: dict[str, str], start_ns: int, end_ns: int) -> tuple[list[int], str]:
-        """Return when the answer was shown, and why that is an error; a labelled place needs no time."""
+    def _times(self, row: dict[str, str], start_ns: int, end_ns: int) -> list[int]:
+        """Return when the answer was shown; a labelled place needs no time."""
         texts = [text for text in row[navqa_table.TIMES].split(',') if text.strip()]
         if not texts:
             raise _Unusable('it has no answer time')
         try:
-            return [resolve_clock(text, start_ns, end_ns) for text in texts], ''
-        except _Outside as error:
+            return [resolve_clock(text, start_ns, end_ns) for text in texts]
+        except _NotShown:
             if self.edition.corrected and row[navqa_table.KIND].lower() == 'position':
-                return [], ''  # the label is the place itself, whenever it was seen
-            if self.outside is Outside.EXCLUDE:
-                raise
-            if self.outside is Outside.KEEP:
-                drive_ns = self.segments[0].memory.start_ns, self.segments[-1].memory.end_ns
-                return [resolve_clock(text, *drive_ns) for text in texts], str(error)
-            return [], str(error)
+                return []  # the label is the place itself, whenever it was seen
+            raise
 
-    def _truth(self, row: dict[str, str], shown: list[TimedMemory], doubt: str) -> Truth:
+    def _truth(self, row: dict[str, str], shown: list[TimedMemory]) -> Truth:
         kind = row[navqa_table.KIND].lower()
         if kind == 'position':
             driven = tuple(s.memory.pose.position for s in shown if s.memory.pose)
             positions = _object_positions(row) if self.edition.corrected else driven
-            if not positions and not doubt:
+            if not positions:
                 raise _Unusable('nothing tells its position')
-            return Truth(Kind.POSITION, positions=positions, unscored_because=doubt)
+            return Truth(Kind.POSITION, positions=positions)
         if kind == 'time':
-            return Truth(Kind.TIME, times_ns=tuple(s.mean_ns for s in shown), unscored_because=doubt)
+            return Truth(Kind.TIME, times_ns=tuple(s.mean_ns for s in shown))
         if kind == 'duration':
-            return Truth(Kind.DURATION, duration_min=_minutes(row), unscored_because=doubt)
+            return Truth(Kind.DURATION, duration_min=_minutes(row))
         if kind == 'binary':
             binary = _BINARY.get(row[navqa_table.PARSABLE].lower().rstrip('.'))
             if binary is None:
                 raise _Unusable(f'{row[navqa_table.PARSABLE]!r} is neither yes nor no')
-            return Truth(Kind.BINARY, binary=binary, unscored_because=doubt)
+            return Truth(Kind.BINARY, binary=binary)
         if kind == 'text':
-            return Truth(Kind.TEXT, text=row[navqa_table.TEXT], unscored_because=doubt)
+            return Truth(Kind.TEXT, text=row[navqa_table.TEXT])
         raise _Unusable(f'{row[navqa_table.KIND]!r} is not a kind of answer')
 
 

@@ -31,7 +31,6 @@ class Truth:
     :param text: TEXT: a reference answer
     :param within_m: POSITION: a place this near to one of the positions is right [m]
     :param within_min: TIME, DURATION: an answer this near is right [min]
-    :param unscored_because: why this is not to be trusted; empty: it is
     """
 
     kind: Kind
@@ -42,7 +41,6 @@ class Truth:
     text: str = ''
     within_m: float = CORRECT_WITHIN_M
     within_min: float = CORRECT_WITHIN_MIN
-    unscored_because: str = ''
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,6 @@ class Sample:
     :param window_ns: start of the first and end of the last of them
     :param memories: how many they are
     :param relevant: ids of the memories that show the answer
-    :param doubt: why its label is an error of the data set, though it is asked; empty: it is none
     :param category: of a task, by which figures are told
     """
 
@@ -68,7 +65,6 @@ class Sample:
     memories: int
     relevant: frozenset[str]
     truth: Truth
-    doubt: str = ''
     category: str = ''
 
 

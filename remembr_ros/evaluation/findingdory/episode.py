@@ -63,14 +63,13 @@ class HomeEpisode:
     now_ns: int
 
 
-def live(seed: int, noise: Noise | None = None, *, pictures: bool = False) -> HomeEpisode:
+def live(seed: int, noise: Noise | None = None) -> HomeEpisode:
     """Return the episode of a home.
 
     :param noise: objects are detected in the frames with this; None: they are the simulator's
-    :param pictures: nothing tells the memory of interactions but what is seen
     :raises RemembrError: the extra simulation is not installed
     """
-    return relive(generate_day(seed), noise, pictures=pictures)
+    return relive(generate_day(seed), noise)
 
 
 @contextmanager
@@ -90,7 +89,6 @@ def relive(
     day: WorkDay,
     noise: Noise | None = None,
     *,
-    pictures: bool = False,
     rate_hz: float = RATE_HZ,
     frames: int = FRAMES,
 ) -> HomeEpisode:
@@ -103,7 +101,7 @@ def relive(
     for number, visit in enumerate(day.home.visits):
         seeing.see(number, list(frames_of(day.home, visit, rate_hz)))
     objects = seeing.objects()
-    deeds = [] if pictures else [_deed(one, day, seeing) for one in day.interactions]
+    deeds = [_deed(interaction, day, seeing) for interaction in day.interactions]
     if noise is not None:
         known = known_objects(objects)
         deeds = [with_object_ids(memory, known) for memory in deeds]

@@ -8,7 +8,7 @@ from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.datasets.sample import Excluded, Sample, Sequence, Truth
 from remembr_ros.evaluation.findingdory.episode import HomeEpisode, live
-from remembr_ros.evaluation.findingdory.templates import Unfilled, fill_templates
+from remembr_ros.evaluation.findingdory.templates import fill_templates
 from remembr_ros.evaluation.objects.run import LEVELS
 from remembr_ros.evaluation.records.config import RunConfig
 from remembr_ros.evaluation.tasks.goals import Task
@@ -29,7 +29,7 @@ def load_home(config: RunConfig, seed: int, on_home: Callable[[str, int, int], N
     """
     name = f'home-{seed}'
     on_home(name, 0, 1)
-    episode, tasks, unfilled = _lived(seed, config.detections, config.fillings, pictures=config.pictures)
+    episode, tasks, unfilled = _lived(seed, config.detections, config.fillings)
     memories = kept_of(config, episode.memories)
     trial = SimulatedTrial(
         episode.simulator, {task.id: (task, metres) for task, metres in tasks}, memories, episode.truth.here
@@ -44,7 +44,7 @@ def load_home(config: RunConfig, seed: int, on_home: Callable[[str, int, int], N
         )
         for task, _ in tasks
     )
-    excluded = tuple(Excluded(name, one.template, f'{one.category}: {one.why}') for one in unfilled)
+    excluded = tuple(Excluded(name, template, why) for template, why in unfilled.items())
     on_home(name, 1, 1)
     return Sequence(name, memories, samples, excluded, trial=trial)
 
@@ -74,13 +74,13 @@ def sample_of(
 
 @lru_cache(KEPT)
 def _lived(
-    seed: int, detections: str, fillings: int, *, pictures: bool
-) -> tuple[HomeEpisode, list[tuple[Task, float]], list[Unfilled]]:
+    seed: int, detections: str, fillings: int
+) -> tuple[HomeEpisode, list[tuple[Task, float]], dict[str, str]]:
     """Return the episode of a home, and its tasks; what the planners of a grid share takes its time once."""
     levels = {level.name: level for level in LEVELS}
     if detections and detections not in levels:
         raise InvalidRequest(f'there are no detections {detections!r}; there are {", ".join(levels)}')
-    episode = live(seed, levels.get(detections), pictures=pictures)
+    episode = live(seed, levels.get(detections))
     tasks, unfilled = fill_templates(episode.truth, random.Random(f'tasks {seed}'), fillings)
     episode.simulator.close()
     return episode, tasks, unfilled

@@ -8,14 +8,15 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from functools import partial
 from itertools import product
+from operator import attrgetter
 from typing import Any
 
 from remembr_ros.evaluation.findingdory.truth import EpisodeTruth, Handling
 from remembr_ros.evaluation.tasks.goals import Goal, Predicate, Quantifier, Task, Where, shortest
 from remembr_ros.memory.objects.wording import plural
-from remembr_ros.timestamps import NS
+from remembr_ros.timestamps import NS, format_iso
 
 NEARLY_M = 1.0  # what is less nearer than the farthest is as far
 CLEARLY = 1.1  # by this factor the longest has to be longer than the next
@@ -37,11 +38,7 @@ Fill = Callable[[EpisodeTruth], Iterable[Filling]]
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """An instruction with gaps.
-
-    :param fill: returns all ways to fill it in an episode
-    :param why: what an episode lacks in which it cannot be filled
-    """
+    """An instruction with gaps, all ways to fill it, and what an episode lacks where it cannot be filled."""
 
     category: str
     text: str
@@ -50,41 +47,29 @@ class Template:
     quantifier: Quantifier = Quantifier.EXISTS
 
 
-@dataclass(frozen=True, slots=True)
-class Unfilled:
-    """A template that an episode has no instruction of, and why."""
-
-    template: str
-    category: str
-    why: str
-
-
 def fill_templates(
     truth: EpisodeTruth, rng: random.Random, each: int
-) -> tuple[list[tuple[Task, float]], list[Unfilled]]:
-    """Return tasks, each with the shortest way to its goal [m], and the templates that gave none.
-
-    :param each: so many tasks of a template at most
-    """
+) -> tuple[list[tuple[Task, float]], dict[str, str]]:
+    """Return at most so many tasks of each template with the shortest ways [m], and why others gave none."""
     tasks: list[tuple[Task, float]] = []
-    unfilled = []
+    unfilled: dict[str, str] = {}
     for number, template in enumerate(TEMPLATES, start=1):
         fillings = [one for one in template.fill(truth) if one.parts]
         rng.shuffle(fillings)
         made = 0
         for filling in fillings:
-            goal = Goal(template.quantifier, filling.parts)
-            text = re.sub(r'\ba (?=[aeiou])', 'an ', template.text.format(**filling.words))
-            task = Task(f'{number:02}-{made + 1}', template.category, template.text, text, goal)
-            metres = shortest(goal, truth.here, truth.simulator)
-            if metres < float('inf'):
-                tasks.append((task, metres))
-                made += 1
             if made == each:
                 break
+            goal = Goal(template.quantifier, filling.parts)
+            metres = shortest(goal, truth.here, truth.simulator)
+            if metres < float('inf'):
+                made += 1
+                text = re.sub(r'\ba (?=[aeiou])', 'an ', template.text.format(**filling.words))
+                task = Task(f'{number:02}-{made}', template.category, template.text, text, goal)
+                tasks.append((task, metres))
         if not made:
             why = 'nobody can stand where it would be fulfilled' if fillings else template.why
-            unfilled.append(Unfilled(template.text, template.category, why))
+            unfilled[template.text] = f'{template.category}: {why}'
     return tasks, unfilled
 
 
@@ -98,13 +83,8 @@ def _any(which: str) -> Fill:
     return lambda truth: [Filling(_parts(truth, which))]
 
 
-def _never(_: EpisodeTruth) -> list[Filling]:
-    return []
-
-
 def _by_label(which: str, besides: str = '', said: Callable[[str], str] = str) -> Fill:
-    """Fill {label}, {object} or {receptacle} with each label; where some are of others as well, of which the
-    goal is not, with those."""
+    """Fill {label}, {object} or {receptacle} with each label, rather with those of the others as well."""
 
     def fill(truth: EpisodeTruth) -> Iterator[Filling]:
         by_label = defaultdict(list)
@@ -144,37 +124,27 @@ def _farthest(which: str) -> Fill:
     return fill
 
 
-_PartsOf = Callable[[Handling], Predicate]
+_PartOf = Callable[[Handling], Predicate]
 
 
-def _thing(one: Handling) -> Predicate:
-    return Predicate(Where.AT_OBJECT, one.thing)
+def _part(where: Where, name: str, handling: Handling) -> Predicate:
+    """Return the predicate about a property of a handling, by the property's name."""
+    return Predicate(where, attrgetter(name)(handling))
 
 
-def _source(one: Handling) -> Predicate:
-    return Predicate(Where.AT_RECEPTACLE, one.source)
+_thing = partial(_part, Where.AT_OBJECT, 'thing')
+_source, _target = (partial(_part, Where.AT_RECEPTACLE, name) for name in ('source', 'target'))
+_picked_in, _placed_in = (partial(_part, Where.IN_ROOM, name) for name in ('picked.room', 'placed.room'))
 
 
-def _target(one: Handling) -> Predicate:
-    return Predicate(Where.AT_RECEPTACLE, one.target)
-
-
-def _picked_in(one: Handling) -> Predicate:
-    return Predicate(Where.IN_ROOM, one.picked.room)
-
-
-def _placed_in(one: Handling) -> Predicate:
-    return Predicate(Where.IN_ROOM, one.placed.room)
-
-
-def _nth(part: _PartsOf) -> Fill:
+def _nth(part: _PartOf) -> Fill:
     """Fill {n} with each place in the order of handlings."""
     return lambda truth: [
         Filling((part(one),), {'n': n}) for one, n in zip(truth.handled, _ORDINALS, strict=False)
     ]
 
 
-def _steps(part: _PartsOf, *steps: int) -> Fill:
+def _steps(part: _PartOf, *steps: int) -> Fill:
     """Fill {o} and {k}: what came so many handlings after {o}, or before it if negative."""
 
     def fill(truth: EpisodeTruth) -> Iterator[Filling]:
@@ -186,7 +156,7 @@ def _steps(part: _PartsOf, *steps: int) -> Fill:
     return fill
 
 
-def _between(part: _PartsOf) -> Fill:
+def _between(part: _PartOf) -> Fill:
     """Fill {a} and {b} with things of which one or two others were handled between."""
 
     def fill(truth: EpisodeTruth) -> Iterator[Filling]:
@@ -215,8 +185,7 @@ def _clock(*, receptacles: bool) -> Fill:
             off_ns = {other: max(a - minute_ns, minute_ns - b, 0) for a, b, other in touched}
             within = {other for a, b, other in touched if a < minute_ns + _MINUTE_NS and b >= minute_ns}
             if within == {other for other in off_ns if off_ns[other] == min(off_ns.values())} == {part}:
-                time = datetime.fromtimestamp(minute_ns // NS, timezone.utc)
-                yield Filling((part,), {'time': f'{time:%H:%M}'})
+                yield Filling((part,), {'time': format_iso(minute_ns)[11:16]})
 
     return fill
 
@@ -277,8 +246,8 @@ _TABLE: dict[str, tuple[tuple[Any, ...], ...]] = {
     'object attributes': (
         (f'{_AND} shaped like a {{value}}', _attribute('shape')),
         (f'{_AND} {{value}}', _attribute('colour')),
-        (f'{_AND} printed with {{value}}', _never, _MODELLED),
-        (f'{_AND} made of {{value}}', _never, _MODELLED),
+        (f'{_AND} printed with {{value}}', lambda _: (), _MODELLED),
+        (f'{_AND} made of {{value}}', lambda _: (), _MODELLED),
         (f'{_AND} used for {{value}}', _attribute('function')),
     ),
     'spatial relationship': (
@@ -338,11 +307,11 @@ _TABLE: dict[str, tuple[tuple[Any, ...], ...]] = {
 }
 
 
-def _worded(text: str) -> str:
-    """Return an instruction; what is asked of the robot's deeds is asked of yesterday."""
-    return f'Go to {text}{" yesterday" if " you " in text and "yesterday" not in text else ""}.'
-
-
 TEMPLATES = tuple(
-    Template(category, _worded(text), *rest) for category, rows in _TABLE.items() for text, *rest in rows
+    # What is asked of the robot's deeds is asked of yesterday.
+    Template(
+        category, f'Go to {text}{"" if "yesterday" in text or " you " not in text else " yesterday"}.', *rest
+    )
+    for category, rows in _TABLE.items()
+    for text, *rest in rows
 )

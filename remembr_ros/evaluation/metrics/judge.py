@@ -8,13 +8,13 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from remembr_ros.agent.chat.client import Call, ChatClient, Message
 from remembr_ros.agent.chat.loose_json import objects_in
 from remembr_ros.agent.llm.reply_text import MAX_REPLY
 from remembr_ros.errors import RemembrError, ReplyInvalid
-from remembr_ros.evaluation.metrics.verdict_cache import Judgement, VerdictCache
+from remembr_ros.memory.durable import replace_file
 
 logger = logging.getLogger(__name__)
 
@@ -22,37 +22,45 @@ ATTEMPTS = 2  # replies read for one verdict: the second one after the first was
 MAX_REASON = 500  # characters of a reason that are kept
 
 
+class Judgement(BaseModel):
+    """What a judge says; anything else in its object is passed over."""
+
+    correct: bool
+    reason: str = ''
+
+
 class Judge:
     """Judges answers; safe to share between threads.
 
     :param chat: the model that judges; better none of those that are judged
-    :param cache: file of verdicts, made when there is a first one; None: nothing is kept
+    :param cache: folder of verdicts, made when there is a first one; None: nothing is kept
     :param timeout_s: for one call of the model [s]
-    :raises InvalidRequest: the cache cannot be read
     """
 
     def __init__(self, chat: ChatClient, cache: Path | None = None, *, timeout_s: float = 60.0) -> None:
-        self._chat = chat
-        self._cache = VerdictCache(cache) if cache is not None else None
-        self._timeout_s = timeout_s
+        self._chat, self._cache, self._timeout_s = chat, cache, timeout_s
 
     def verdict(self, question: str, reference: str, answer: str) -> tuple[bool | None, str]:
         """Judge an answer; whatever the model or its server does, this raises nothing.
 
-        Only a verdict is kept: without one, the next time asks again.
+        Only a verdict is kept: without one, or if what was kept is damaged, the next time asks again.
 
         :return: whether the answer is right, None: there is no verdict; and why
         """
         texts = {'question': question, 'reference': reference, 'answer': answer}
-        known = self._cache.get(self._key(texts)) if self._cache is not None else None
-        if known is not None:
-            return known.correct, known.reason
+        if self._cache is not None:
+            with suppress(OSError, ValueError):
+                known = Judgement.model_validate_json(self._file(texts).read_bytes())
+                return known.correct, known.reason
         correct, reason = self._ask(texts)
         if self._cache is not None and correct is not None:
-            # The key again: a model that was not named is known by name after the first call.
-            entry = {'model': self._chat.model, **texts, 'correct': correct, 'reason': reason}
+            kept = {'model': self._chat.model, **texts, 'correct': correct, 'reason': reason}
             try:
-                self._cache.put(self._key(texts), entry)
+                self._cache.mkdir(parents=True, exist_ok=True)
+                # The name again: a model that was not named is known by name after the first call.
+                replace_file(
+                    self._file(texts), json.dumps(kept, ensure_ascii=False).encode('utf-8', 'replace')
+                )
             except OSError as error:
                 logger.warning('the verdict is not kept: %s', error)
         return correct, reason
@@ -76,9 +84,9 @@ class Judge:
                 messages += [Message('assistant', reply.content[:MAX_REPLY]), Message('user', complaint)]
         return None, reason
 
-    def _key(self, texts: dict[str, str]) -> str:
+    def _file(self, texts: dict[str, str]) -> Path:
         whole = json.dumps([self._chat.model, _prompt(), *texts.values()])
-        return hashlib.sha256(whole.encode()).hexdigest()
+        return (self._cache or Path()) / f'{hashlib.sha256(whole.encode()).hexdigest()}.json'
 
 
 def _read(content: str) -> Judgement:

@@ -25,7 +25,6 @@ CUTOFFS = (1, 5, 10, 15)  # numbers of memories among which an answer is looked 
 _ARTICLES = re.compile(r'\b(a|an|the)\b')
 _PUNCTUATION = str.maketrans(dict.fromkeys(string.punctuation + '\u2018\u2019\u201c\u201d', ' '))
 
-Z = 1.959963984540054  # of the standard normal distribution: 95 % lie within
 RESAMPLES = 10_000
 
 
@@ -67,8 +66,6 @@ def score(truth: Truth, answer: Answer | None, verdict: bool | None = None) -> S
         outcome = Outcome.FAILED
     else:
         outcome = Outcome.NOT_SEEN if answer.kind is Kind.NOT_SEEN else Outcome.ANSWERED
-    if truth.unscored_because:
-        return Score(Outcome.FAILED if answer is None else Outcome.UNSCORED)
     if truth.kind is Kind.TEXT:
         unjudged = verdict is None and outcome is Outcome.ANSWERED
         return Score(Outcome.UNSCORED if unjudged else outcome, verdict)
@@ -135,21 +132,6 @@ def token_f1(answer: str, reference: str) -> float:
         return float(given == asked)
     shared = sum((Counter(given) & Counter(asked)).values())
     return 2.0 * shared / (len(given) + len(asked))
-
-
-def wilson_interval(successes: float, n: int) -> tuple[float, float] | None:
-    """Return the 95 % score interval of a fraction (Wilson 1927), good for small n and near 0 and 1.
-
-    :param successes: out of n; not whole where each question counts by its mean over seeds
-    :return: None over nothing
-    """
-    if n == 0:
-        return None
-    p, z2 = successes / n, Z * Z
-    centre = (p + z2 / (2 * n)) / (1 + z2 / n)
-    half = Z / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
-    # Rounding must not take the fraction itself out of its interval.
-    return min(max(centre - half, 0.0), p), max(min(centre + half, 1.0), p)
 
 
 def bootstrap_interval(groups: Sequence[Sequence[float]]) -> tuple[float, float] | None:

@@ -1,8 +1,7 @@
-"""The figures of all homes: a dictionary for programs, a table for people, and a picture."""
+"""The figures of all homes: a dictionary for programs, and a table for people."""
 
 import statistics
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,12 +9,12 @@ import numpy as np
 from remembr_ros.evaluation.metrics.scores import RESAMPLES
 from remembr_ros.evaluation.objects.measure import Tally
 from remembr_ros.evaluation.objects.run import PROMISED
+from remembr_ros.evaluation.report.figures import ReportTable, figure_table
 
 COLUMNS = (
     *('f1', 'precision', 'recall', 'duplicates', 'identity_switches', 'centre_error_m', 'iou'),
     *('moved_known', 'missing_known', 'falsely_changed', 'answers_right'),
 )
-_COLOURS = ('#1f6fb2', '#d1495b', '#e08e1b', '#8e5ea2')
 
 
 def results(homes: Sequence[int], tallies: Mapping[tuple[str, str], Sequence[Tally]]) -> dict[str, Any]:
@@ -92,37 +91,11 @@ def _interval(some: Sequence[int], of: Sequence[int]) -> list[float] | None:
     return np.quantile(shares, [0.025, 0.975]).tolist() if len(shares) else None
 
 
-def table(told: Mapping[str, Any]) -> str:
-    """Return the figures as a table in Markdown: a row for each level of noise and rule."""
-    rows = [f'| noise | rule | {" | ".join(COLUMNS)} |', '|---' * (len(COLUMNS) + 2) + '|']
-    for level in told['by_noise']:
-        for rule, by_level in told['by_rule'].items():
-            cells = [by_level[level][name] for name in COLUMNS]
-            shown = ['-' if c is None else str(c) if isinstance(c, int) else f'{c:.3f}' for c in cells]
-            rows.append(f'| {level} | {rule} | {" | ".join(shown)} |')
-    return '\n'.join(rows)
-
-
-def draw(path: Path, told: Mapping[str, Any]) -> None:
-    """Draw F1, and how many of the changes are known, by noise and rule."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11.0, 7.0), dpi=110, facecolor='white')
-    FigureCanvasAgg(figure)
-    levels, rules = list(told['by_noise']), list(told['by_rule'])
-    titles = {'f1': 'F1 of the objects after the last visit', 'changes_known': 'moved and missing, known'}
-    for axes, (name, title) in zip(figure.subplots(2, 1, sharex=True), titles.items(), strict=True):
-        for i, rule in enumerate(rules):
-            of = [told['by_rule'][rule][level] for level in levels]
-            middle = np.array([one[name] or 0.0 for one in of])
-            ends = np.array([one[f'{name}_interval'] or [m, m] for one, m in zip(of, middle, strict=True)])
-            at = np.arange(len(levels)) + (i - len(rules) / 2 + 0.5) * 0.2
-            error = np.abs(ends.T - middle)
-            axes.bar(at, middle, 0.2, yerr=error, color=_COLOURS[i], label=rule, error_kw={'lw': 0.8})
-        axes.set_xticks(range(len(levels)), [level.replace(' ', '\n', 1) for level in levels], fontsize=8)
-        axes.set_ylim(0.0, 1.02)
-        axes.set_ylabel(title, fontsize=9)
-    axes.legend(loc='lower left', bbox_to_anchor=(0.0, 1.0), ncols=len(rules), frameon=False, fontsize=8)
-    figure.tight_layout()
-    figure.savefig(path)
+def object_table(results: Mapping[str, Any]) -> ReportTable:
+    """Return the figures as a table: a row for each level of noise and rule."""
+    groups = {
+        f'{level}, {rule}': by_level[level]
+        for level in results['by_noise']
+        for rule, by_level in results['by_rule'].items()
+    }
+    return figure_table('noise and rule', groups, dict(zip(COLUMNS, COLUMNS, strict=True)), form='.3f')

@@ -24,7 +24,15 @@ from remembr_ros import __version__
 from remembr_ros.errors import ChatUnavailable, InvalidRequest, RemembrError
 from remembr_ros.evaluation.datasets.sample import Sequence
 from remembr_ros.evaluation.records.config import RunConfig
-from remembr_ros.evaluation.records.reading import ANSWERS, CONFIG, RESULTS, TRACES, TRACKS, read_records
+from remembr_ros.evaluation.records.reading import (
+    ANSWERS,
+    CONFIG,
+    RESULTS,
+    TRACES,
+    TRACKS,
+    read_records,
+    track_point,
+)
 from remembr_ros.evaluation.records.record import QuestionRecord
 from remembr_ros.evaluation.records.trace import QuestionTrace
 from remembr_ros.memory.durable import replace_file
@@ -57,7 +65,7 @@ class RunFolder:
                 path.mkdir(parents=True, exist_ok=True)
                 lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
                 stack.callback(os.close, lock)
-                _lock(lock, path)
+                fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if resume and (path / CONFIG).exists():
                     self._check_same(described)
                 else:
@@ -70,6 +78,11 @@ class RunFolder:
                 replace_file(path / ANSWERS, lines.encode('utf-8', 'replace'))
                 _drop_cut_line(path / TRACES)
                 _write(path / CONFIG, described)
+            except BlockingIOError as error:
+                raise InvalidRequest(
+                    f'another process is writing the run in {path}; '
+                    'wait until it has ended, or choose another folder with --out'
+                ) from error
             except (OSError, ValueError) as error:
                 raise InvalidRequest(f'{path} cannot hold a run: {error}') from error
             self._open = stack.pop_all()
@@ -102,16 +115,7 @@ class RunFolder:
         """
         tracks = {
             sequence.name: [
-                {
-                    'id': memory.id,
-                    'start_ns': memory.start_ns,
-                    'end_ns': memory.end_ns,
-                    'x': memory.pose.x,
-                    'y': memory.pose.y,
-                    'caption': memory.caption[:300],
-                }
-                for memory in sequence.memories
-                if memory.pose is not None
+                point.model_dump() for memory in sequence.memories if (point := track_point(memory))
             ]
             for sequence in sequences
         }
@@ -150,15 +154,14 @@ class RunFolder:
 
     def _put_aside(self) -> None:
         """Move an earlier run into a folder of its own: it may have cost money."""
-        present = [self.path / name for name in (ANSWERS, TRACES, RESULTS, TRACKS, CONFIG, 'report.html')]
-        present = [file for file in present if file.exists()]
-        if (self.path / ANSWERS) not in present:
+        if not (self.path / ANSWERS).exists():
             return
         folders = (self.path / f'earlier-{number}' for number in count(1))
         earlier = next(folder for folder in folders if not folder.exists())
         earlier.mkdir()
-        for file in present:
-            file.rename(earlier / file.name)
+        for name in (ANSWERS, TRACES, RESULTS, TRACKS, CONFIG, 'report.html'):
+            if (self.path / name).exists():
+                (self.path / name).rename(earlier / name)
 
 
 def versions() -> dict[str, str]:
@@ -179,17 +182,6 @@ def prompts() -> dict[str, str]:
             if file.name.endswith('.md'):
                 found[f'{package}/{file.name}'] = hashlib.sha256(file.read_bytes()).hexdigest()
     return found
-
-
-def _lock(file: int, folder: Path) -> None:
-    """Take a folder for this process, for as long as the file is open."""
-    try:
-        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise InvalidRequest(
-            f'another process is writing the run in {folder}; '
-            'wait until it has ended, or choose another folder with --out'
-        ) from error
 
 
 def _drop_cut_line(path: Path) -> None:

@@ -1,20 +1,23 @@
-"""Reads the folder of a run: what was asked and answered, the tracks, the traces."""
+"""Reads the folder of a run: what was asked and answered, and the tracks."""
 
 import json
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.records.record import QuestionRecord
+from remembr_ros.memory.model.record import Memory
 
 logger = logging.getLogger(__name__)
 
 ANSWERS, CONFIG, RESULTS = 'answers.jsonl', 'config.json', 'results.json'
 TRACES, TRACKS = 'traces.jsonl', 'tracks.json'
+CAPTION = 300  # characters of a caption that are kept for the maps
 
 Key = tuple[str, str, int]
 """Sequence, id and seed of a question."""
@@ -43,8 +46,27 @@ class TrackPoint(BaseModel):
         return (self.x, self.y)
 
 
+def track_point(memory: Memory) -> TrackPoint | None:
+    """Return a memory as the map draws it; None: it has no place."""
+    if memory.pose is None:
+        return None
+    x, y, _ = memory.pose.position
+    return TrackPoint(
+        id=memory.id,
+        start_ns=memory.start_ns,
+        end_ns=memory.end_ns,
+        x=x,
+        y=y,
+        caption=memory.caption[:CAPTION],
+    )
+
+
 Tracks = dict[str, list[TrackPoint]]
 """By the name of the sequence, in the order of time."""
+
+
+Checked = TypeVar('Checked')
+_RECORD, _TRACKS = TypeAdapter(QuestionRecord), TypeAdapter(Tracks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,19 +101,8 @@ def read_records(folder: Path) -> list[QuestionRecord]:
     path = folder / ANSWERS
     if not path.is_file():
         raise InvalidRequest(f'{folder} holds no run: it has no {ANSWERS}; name the folder of an evaluation')
-    records: dict[Key, QuestionRecord] = {}
-    for number, value in _read_lines(path):
-        try:
-            record = QuestionRecord.model_validate(value)
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = '.'.join(map(str, first['loc']))
-            raise InvalidRequest(
-                f'{path}, line {number} is no record of this version ({where}: {first["msg"]}); '
-                'run the evaluation again'
-            ) from error
-        records[record.key] = record
-    return list(records.values())
+    records = (_checked(_RECORD, value, f'{path}, line {n}') for n, value in _read_lines(path))
+    return list({record.key: record for record in records}.values())
 
 
 def read_tracks(folder: Path) -> Tracks:
@@ -99,59 +110,42 @@ def read_tracks(folder: Path) -> Tracks:
 
     :raises InvalidRequest: the file is damaged
     """
-    path = folder / TRACKS
-    try:
-        tracks = TypeAdapter(Tracks).validate_python(_read_object(path))
-    except ValidationError as error:
-        raise InvalidRequest(f'{path} holds no tracks: {error.errors()[0]["msg"]}; delete it') from error
+    tracks = _checked(_TRACKS, _read_object(folder / TRACKS), str(folder / TRACKS))
     return {name: sorted(track, key=lambda point: point.start_ns) for name, track in tracks.items()}
 
 
-def read_traces(folder: Path) -> dict[Key, dict[str, Any]]:
-    """Read traces.jsonl by the key of the question; nothing if it is missing.
-
-    :raises InvalidRequest: the file is damaged
-    """
-    path = folder / TRACES
-    if not path.is_file():
-        return {}
-    traces: dict[Key, dict[str, Any]] = {}
-    for number, value in _read_lines(path):
-        try:
-            traces[str(value['sequence']), str(value['id']), int(value['seed'])] = value
-        except (KeyError, TypeError, ValueError) as error:
-            raise InvalidRequest(
-                f'{path}, line {number} is not a trace: {error!r}; delete the file'
-            ) from error
-    return traces
+def _checked(adapter: TypeAdapter[Checked], value: object, where: str) -> Checked:
+    try:
+        return adapter.validate_python(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = '.'.join(map(str, first['loc']))
+        raise InvalidRequest(
+            f'{where} is not of this version ({field}: {first["msg"]}); run the evaluation again'
+        ) from error
 
 
-def _read_lines(path: Path) -> list[tuple[int, Any]]:
-    """Return the number, from 1, and the value of each line, without a last one that was cut off."""
+def _read_lines(path: Path) -> Iterator[tuple[int, Any]]:
+    """Yield the number, from 1, and the value of each line, without a last one that was cut off."""
     try:
         lines = path.read_bytes().split(b'\n')
     except OSError as error:
         raise InvalidRequest(f'{path} cannot be read: {error}') from error
-    values = []
     for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
         try:
-            values.append((number, json.loads(line)))
+            if line.strip():
+                yield number, json.loads(line)
         except ValueError as error:  # also what is not UTF-8
             if number < len(lines):
                 raise InvalidRequest(
                     f'{path}, line {number} is damaged: {error}; run the evaluation again'
                 ) from error
             logger.warning('%s: the last line was cut off and is left out', path)
-    return values
 
 
 def _read_object(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        return {}
     try:
-        value = json.loads(path.read_bytes())
+        value = json.loads(path.read_bytes()) if path.is_file() else {}
     except (OSError, ValueError) as error:
         raise InvalidRequest(f'{path} cannot be read as JSON: {error}; run the evaluation again') from error
     if not isinstance(value, dict):

@@ -10,18 +10,10 @@ from statistics import fmean
 from typing import Any
 
 from remembr_ros.agent.model.answer import Kind
-from remembr_ros.evaluation.datasets.sample import LENGTHS
 from remembr_ros.evaluation.metrics.scores import bootstrap_interval
 from remembr_ros.evaluation.records.reading import Key
 from remembr_ros.evaluation.records.record import QuestionRecord
-from remembr_ros.evaluation.report.tabulation import (
-    UNITS,
-    Fraction,
-    aligned,
-    by_question,
-    interval_text,
-    number_text,
-)
+from remembr_ros.evaluation.report.figures import GROUPS, UNITS, Fraction, ReportTable, by_question, shown
 
 Pair = tuple[QuestionRecord, QuestionRecord]
 
@@ -102,9 +94,11 @@ def compare(a: Sequence[QuestionRecord], b: Sequence[QuestionRecord]) -> Compari
     both = [(in_a[key], in_b[key]) for key in in_a if key in in_b]
     pairs = [pair for pair in both if _asked(pair[0]) == _asked(pair[1])]
     scored = [(x, y) for x, y in pairs if x.correct is not None and y.correct is not None]
-    groups = {length: [pair for pair in scored if pair[0].length == length] for length in LENGTHS}
     return Comparison(
-        correctness={name: _correctness(group) for name, group in {**groups, 'ALL': scored}.items()},
+        correctness={
+            name: _correctness([pair for pair in scored if name in ('ALL', pair[0].length)])
+            for name in GROUPS
+        },
         errors={kind.value: _errors(kind, pairs) for kind in UNITS},
         wins=tuple(y.key for x, y in scored if y.correct and not x.correct),
         losses=tuple(x.key for x, y in scored if x.correct and not y.correct),
@@ -116,26 +110,30 @@ def compare(a: Sequence[QuestionRecord], b: Sequence[QuestionRecord]) -> Compari
     )
 
 
-def comparison_table(comparison: Comparison) -> str:
+def comparison_text(comparison: Comparison) -> str:
     """Return a comparison for a person."""
-    of = comparison.correctness.values()
-    rows = [
-        ['', *comparison.correctness],
-        ['pairs', *(str(c.pairs) for c in of)],
-        ['correct in A', *(Fraction(c.correct_a, c.pairs).text for c in of)],
-        ['correct in B', *(Fraction(c.correct_b, c.pairs).text for c in of)],
-        ['difference B - A', *(number_text(c.difference, '+.2f') for c in of)],
-        ['  95 % interval', *(interval_text(c.interval, '+.2f') for c in of)],
-        ['wins / losses of B', *(f'{c.wins} / {c.losses}' for c in of)],
-        ['McNemar p', *(_p(c.p) for c in of)],
-    ]
-    below = [['error', 'pairs', 'A', 'B', 'B - A', '95 % interval', 'Wilcoxon p']]
+    by_length = comparison.correctness.values()
+    rows = (
+        ('pairs', *(str(c.pairs) for c in by_length)),
+        ('correct in A', *(Fraction(c.correct_a, c.pairs).text for c in by_length)),
+        ('correct in B', *(Fraction(c.correct_b, c.pairs).text for c in by_length)),
+        ('difference B - A', *(shown(c.difference, '+.2f') for c in by_length)),
+        ('  95 % interval', *(shown(c.interval, '+.2f') for c in by_length)),
+        ('wins / losses of B', *(f'{c.wins} / {c.losses}' for c in by_length)),
+        ('McNemar p', *(_p(c.p) for c in by_length)),
+    )
+    errors = []
     for kind, e in comparison.errors.items():
-        means = [number_text(e.mean_a, '.1f'), number_text(e.mean_b, '.1f')]
-        gain = [number_text(e.difference, '+.1f'), interval_text(e.interval, '+.1f')]
-        below.append([f'{kind} [{e.unit}]', str(e.pairs), *means, *gain, _p(e.p)])
-    lines = [aligned(rows), '', aligned(below), '']
-    lines.append(f'{len(comparison.unscored)} pairs are not scored in both runs and out of the fractions.')
+        means, gain = (shown(e.mean_a, '.1f'), shown(e.mean_b, '.1f')), shown(e.difference, '+.1f')
+        errors.append((f'{kind} [{e.unit}]', str(e.pairs), *means, gain, shown(e.interval, '+.1f'), _p(e.p)))
+    header = ('', 'pairs', 'A', 'B', 'B - A', '95 % interval', 'Wilcoxon p')
+    lines = [
+        ReportTable('', ('', *comparison.correctness), rows).text(),
+        '',
+        ReportTable('error', header, tuple(errors)).text(),
+        '',
+        f'{len(comparison.unscored)} pairs are not scored in both runs and out of the fractions.',
+    ]
     if comparison.seeds > 1:
         lines.append(
             f'{comparison.seeds} seeds: intervals resample questions; p takes seeds for independent.'
@@ -180,13 +178,13 @@ def _errors(kind: Kind, pairs: Sequence[Pair]) -> Errors:
         for x, y in pairs
         if x.truth.kind is kind and x.error is not None and y.error is not None
     ]
-    differences = [(x, of_b - of_a) for x, of_a, of_b in found]
+    differences = [(x, error_b - error_a) for x, error_a, error_b in found]
     nonzero = [value for _, value in differences if value != 0.0]
     return Errors(
         unit=UNITS[kind],
         pairs=len(found),
-        mean_a=fmean(of_a for _, of_a, _ in found) if found else None,
-        mean_b=fmean(of_b for _, _, of_b in found) if found else None,
+        mean_a=fmean(error_a for _, error_a, _ in found) if found else None,
+        mean_b=fmean(error_b for _, _, error_b in found) if found else None,
         difference=fmean(value for _, value in differences) if found else None,
         interval=bootstrap_interval(by_question(differences)),
         p=float(wilcoxon(nonzero).pvalue) if len(nonzero) >= FEWEST else None,
@@ -194,4 +192,4 @@ def _errors(kind: Kind, pairs: Sequence[Pair]) -> Errors:
 
 
 def _p(p: float | None) -> str:
-    return '< 0.001' if p is not None and p < 0.001 else number_text(p, '.3f')
+    return '< 0.001' if p is not None and p < 0.001 else shown(p, '.3f')

@@ -1,78 +1,47 @@
 """What a report shows of each question, in the order that a person wants to read it: the worst first."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.datasets.sample import CORRECT_WITHIN_M, CORRECT_WITHIN_MIN
 from remembr_ros.evaluation.metrics.scores import Outcome
-from remembr_ros.evaluation.records.reading import Key, TrackPoint, Tracks
+from remembr_ros.evaluation.records.reading import TrackPoint, Tracks
 from remembr_ros.evaluation.records.record import AnswerRecord, QuestionRecord, TruthRecord
-from remembr_ros.evaluation.report.tabulation import UNITS
+from remembr_ros.evaluation.report.figures import UNITS
 from remembr_ros.evaluation.report.track_map import Map, draw_map
 from remembr_ros.timestamps import MAX_NS, NS, format_clock, format_duration
 
 VERDICTS = ('failed', 'wrong', 'not seen', 'unscored', 'right')  # the worst first
 LIMITS = {Kind.POSITION: CORRECT_WITHIN_M, Kind.TIME: CORRECT_WITHIN_MIN, Kind.DURATION: CORRECT_WITHIN_MIN}
 
-LEAD = 150
-CAPTION = 1_500
-EVIDENCE = 8
-TRACE_TEXT = 2_000
-TRACE_ITEMS = 40
-"""Characters and numbers of what is shown; the run's folder has the rest."""
+EVIDENCE = 8  # memories that are shown
 
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A memory as evidence or as a hit.
-
-    :param lead: how its caption begins
-    :param caption: the caption where that is not all of it, bounded
-    """
-
-    name: str
-    when: str = ''
-    place: str = ''
-    lead: str = ''
-    caption: str = ''
+Memories = list[tuple[str, str]]
+"""Of each memory its id, time and place; and its caption."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What came of a question with one seed."""
+    """What came of a question with one seed.
 
-    record: QuestionRecord
+    :param facts: by name; empty ones are not shown
+    """
+
+    seed: int
     verdict: str
-    answer: str
-    error: str
-    text_match: str
-    cost: str
-    evidence: list[Seen]
-    uncited: str
-    trace: list[tuple[str, str]]
+    facts: dict[str, str]
+    evidence: Memories
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionView:
-    """A question with what came of it.
+    """A question with what came of it; verdict, summary and map are those of the worst seed."""
 
-    :param worst: the record of the worst seed; verdict, error and map are its
-    :param tally: how many seeds are right; empty: there is one
-    """
-
-    worst: QuestionRecord
-    kind: str
+    question: str
     verdict: str
-    tally: str
-    error: str
-    truth: str
-    asked: str
-    history: str
-    rank: str
-    hits: list[Seen]
+    summary: str
+    facts: dict[str, str]
     attempts: list[Attempt]
     map: Map | None
 
@@ -102,7 +71,6 @@ def badness(record: QuestionRecord) -> tuple[int, float]:
 def question_views(
     records: Sequence[QuestionRecord],
     tracks: Tracks,
-    traces: Mapping[Key, dict[str, Any]],
     path_ids: Mapping[str, str],
 ) -> list[QuestionView]:
     """Return every question, the worst first, with its seeds together.
@@ -114,7 +82,7 @@ def question_views(
         groups.setdefault((record.sequence, record.id), []).append(record)
     ordered = sorted(groups.values(), key=lambda group: min(map(badness, group)))
     return [
-        _view(group, tracks.get(group[0].sequence, []), traces, path_ids.get(group[0].sequence, ''))
+        _view(group, tracks.get(group[0].sequence, []), path_ids.get(group[0].sequence, ''))
         for group in ordered
     ]
 
@@ -122,7 +90,6 @@ def question_views(
 def _view(
     group: Sequence[QuestionRecord],
     track: Sequence[TrackPoint],
-    traces: Mapping[Key, dict[str, Any]],
     path_id: str,
 ) -> QuestionView:
     worst = min(group, key=badness)
@@ -134,28 +101,28 @@ def _view(
         rank = f'not among {len(worst.hits)} found with the raw question'
     else:
         rank = 'none: no memory is known to hold the answer'
+    tally = f'{right} of {len(group)} seeds right' if len(group) > 1 else ''
+    kind = 'yes/no' if worst.truth.kind is Kind.BINARY else worst.truth.kind.value
     return QuestionView(
-        worst=worst,
-        kind='yes/no' if worst.truth.kind is Kind.BINARY else worst.truth.kind.value,
+        question=worst.question,
         verdict=verdict(worst),
-        tally=f'{right} of {len(group)} seeds right' if len(group) > 1 else '',
-        error=_error(worst),
-        truth=_truth(worst.truth, worst.now_ns),
-        asked=format_clock(worst.now_ns) + (f' at {_place(worst.here)}' if worst.here else ''),
-        history=f'{format_duration(worst.history_sec)}, {worst.memories} memories',
-        rank=rank,
-        hits=_seen(worst.hits, by_id, worst.now_ns),
-        attempts=[
-            _attempt(record, by_id, traces.get(record.key, {}))
-            for record in sorted(group, key=lambda r: r.seed)
-        ],
+        summary=' · '.join(filter(None, [tally, _error(worst), kind, worst.length.lower()])),
+        facts={
+            'truth': _truth(worst.truth, worst.now_ns),
+            'rank': rank,
+            'history': f'{format_duration(worst.history_sec)}, {worst.memories} memories',
+            'asked': format_clock(worst.now_ns) + (f' at {_place(worst.here)}' if worst.here else ''),
+            'id': f'{worst.sequence} {worst.id}',
+        },
+        attempts=[_attempt(record, by_id) for record in sorted(group, key=lambda r: r.seed)],
         map=draw_map(worst, track, path_id),
     )
 
 
-def _attempt(record: QuestionRecord, by_id: Mapping[str, TrackPoint], trace: Mapping[str, Any]) -> Attempt:
+def _attempt(record: QuestionRecord, by_id: Mapping[str, TrackPoint]) -> Attempt:
     answer = record.answer
-    cost = [f'{record.latency_sec:.2f} s'] if record.latency_sec is not None else []
+    cost = [answer.planner] if answer else []
+    cost += [f'{record.latency_sec:.2f} s'] if record.latency_sec is not None else []
     if record.llm_calls:
         tokens = f'{record.prompt_tokens:,} + {record.completion_tokens:,} tokens'
         cost += [f'{record.llm_calls} calls', tokens]
@@ -164,30 +131,29 @@ def _attempt(record: QuestionRecord, by_id: Mapping[str, TrackPoint], trace: Map
         match.append('word for word' if record.exact else 'not word for word')
     if record.token_f1 is not None:
         match.append(f'token F1 {record.token_f1:.2f}')
-    cited = answer.evidence if answer else ()
-    return Attempt(
-        record=record,
-        verdict=verdict(record),
-        answer=_answer(answer, record.now_ns) if answer else '',
-        error=_error(record),
-        text_match=', '.join(match),
-        cost=', '.join(cost),
-        evidence=_seen(cited, by_id, record.now_ns),
-        uncited=f'and {len(cited) - EVIDENCE} more' if len(cited) > EVIDENCE else '',
-        trace=_trace(trace),
-    )
+    facts = {
+        'answer': _answer(answer, record.now_ns) if answer else '',
+        'in words': answer.text if answer else '',
+        'error': _error(record),
+        'failure': record.failure,
+        'reference': ', '.join(match),
+        'judge': record.verdict,
+        'cost': ', '.join(cost),
+    }
+    evidence = _memories(answer.evidence if answer else (), by_id, record.now_ns)
+    return Attempt(record.seed, verdict(record), facts, evidence)
 
 
 def _truth(truth: TruthRecord, now_ns: int) -> str:
-    if truth.kind is Kind.POSITION:
-        return ' or '.join(map(_place, truth.positions))
-    if truth.kind is Kind.TIME:
-        return ' or '.join(_ago(minutes, now_ns) for minutes in truth.minutes_ago)
-    if truth.kind is Kind.DURATION:
-        return f'{truth.duration_minutes:g} min' if truth.duration_minutes is not None else 'unknown'
-    if truth.kind is Kind.BINARY:
-        return _yes_no(truth.binary)
-    return truth.text
+    return ' or '.join(
+        [
+            *map(_place, truth.positions),
+            *(_ago(minutes, now_ns) for minutes in truth.minutes_ago),
+            *([f'{truth.duration_minutes:g} min'] if truth.duration_minutes is not None else []),
+            *([_yes_no(truth.binary)] if truth.kind is Kind.BINARY else []),
+            *filter(None, [truth.text]),
+        ]
+    )
 
 
 def _answer(answer: AnswerRecord, now_ns: int) -> str:
@@ -197,9 +163,7 @@ def _answer(answer: AnswerRecord, now_ns: int) -> str:
         return _ago(answer.minutes_ago, now_ns)
     if answer.kind is Kind.DURATION and answer.duration_minutes is not None:
         return f'{answer.duration_minutes:.1f} min'
-    if answer.kind is Kind.BINARY:
-        return _yes_no(answer.binary)
-    return str(answer.kind.value).replace('_', ' ')
+    return _yes_no(answer.binary) if answer.kind is Kind.BINARY else answer.kind.value.replace('_', ' ')
 
 
 def _place(place: Sequence[float]) -> str:
@@ -214,7 +178,7 @@ def _ago(minutes: float, now_ns: int) -> str:
 
 
 def _yes_no(value: bool | None) -> str:
-    return 'neither yes nor no' if value is None else 'yes' if value else 'no'
+    return {None: 'neither yes nor no', True: 'yes', False: 'no'}[value]
 
 
 def _error(record: QuestionRecord) -> str:
@@ -222,37 +186,17 @@ def _error(record: QuestionRecord) -> str:
     return f'{record.error:.1f} {unit}' if record.error is not None and unit else ''
 
 
-def _seen(names: Sequence[str], by_id: Mapping[str, TrackPoint], now_ns: int) -> list[Seen]:
+def _memories(ids: Sequence[str], by_id: Mapping[str, TrackPoint], now_ns: int) -> Memories:
     """Return the first memories of these ids."""
-    seen = []
-    for name in names[:EVIDENCE]:
-        point = by_id.get(name)
+    memories = []
+    for memory_id in ids[:EVIDENCE]:
+        point = by_id.get(memory_id)
         if point is None:
-            seen.append(Seen(name[:8]))
-            continue
-        place = f'({point.x:.1f}, {point.y:.1f})'
-        when = f'{format_duration((now_ns - point.end_ns) / NS)} ago'
-        lead, caption = ' '.join(point.caption.split()), ''
-        if len(lead) > LEAD:
-            lead = f'{lead[:LEAD].rsplit(None, 1)[0]} ...'
-            lines = [line.strip() for line in point.caption.splitlines() if line.strip()]
-            caption = _cut('\n'.join(lines), CAPTION)
-        seen.append(Seen(name[:8], when, place, lead, caption))
-    return seen
-
-
-def _trace(trace: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return what was recalled and said, as pairs of who and what."""
-    items = []
-    for part in ('recalls', 'chat'):
-        entries = trace.get(part, [])
-        for number, entry in enumerate(entries[:TRACE_ITEMS], 1):
-            text = entry if isinstance(entry, str) else json.dumps(entry, ensure_ascii=False, indent=1)
-            items.append((f'{part.removesuffix("s")} {number}', _cut(text, TRACE_TEXT)))
-        if len(entries) > TRACE_ITEMS:
-            items.append((part, f'{len(entries) - TRACE_ITEMS} more in traces.jsonl'))
-    return items
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f'{text[:most]} ... ({len(text) - most:,} more characters)'
+            memories.append((f'{memory_id[:8]}, not in the track', ''))
+        else:
+            ago = f'{format_duration((now_ns - point.end_ns) / NS)} ago'
+            heading = f'{memory_id[:8]}, {ago}, ({point.x:.1f}, {point.y:.1f})'
+            memories.append((heading, ' '.join(point.caption.split())))
+    if len(ids) > EVIDENCE:
+        memories.append((f'and {len(ids) - EVIDENCE} more', ''))
+    return memories

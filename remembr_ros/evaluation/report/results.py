@@ -1,4 +1,4 @@
-"""The figures of a run as JSON; tabulation has them as tables."""
+"""The figures of a run as JSON."""
 
 import statistics
 from collections import Counter
@@ -9,23 +9,21 @@ from typing import Any
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.datasets.sample import LENGTHS, Excluded
 from remembr_ros.evaluation.metrics.scores import Outcome, retrieval_json
-from remembr_ros.evaluation.report.tabulation import (
+from remembr_ros.evaluation.report.figures import (
     Records,
     by_group,
-    errors_of,
+    cost_figures,
+    error_figures,
     fraction,
-    kinds_of,
-    latencies,
-    quantile,
     retrieved,
 )
+from remembr_ros.evaluation.report.run_tables import kinds_of, of_kind
 from remembr_ros.evaluation.report.task_figures import task_results
 
 
 def results_json(
     records: Records,
     excluded: Iterable[Excluded],
-    doubtful: Iterable[Excluded] = (),
     *,
     planner: str,
     data: str,
@@ -36,7 +34,6 @@ def results_json(
     A figure is the mean over seeds of the mean over questions; std is over seeds, interval over questions.
 
     :param excluded: rows that were not asked
-    :param doubtful: rows that were asked, although their label is an error of the data set
     """
     tasks = task_results(records, excluded := list(excluded)) if any(r.category for r in records) else {}
     groups = by_group(records)
@@ -60,15 +57,12 @@ def results_json(
             **tasks.pop('overall', {}),
         },
         **{name: found for name, found in tasks.items() if name != 'cost'},
-        'by_kind': {
-            kind.value: _kind_json([r for r in records if r.truth.kind is kind]) for kind in kinds_of(records)
-        },
+        'by_kind': {kind.value: _kind_json(kind, of_kind(records, kind)) for kind in kinds_of(records)},
         'outcomes': {outcome.value: outcomes[outcome] for outcome in Outcome},
         'retrieval': retrieval_json(ranks),
         'retrievable': len(ranks),
-        'cost': {**_cost_json(records), **tasks.get('cost', {})},
+        'cost': {**cost_figures(records), **tasks.get('cost', {})},
         'excluded': [asdict(row) for row in excluded],
-        'doubtful': [asdict(row) for row in doubtful],
     }
 
 
@@ -80,36 +74,18 @@ def _over_seeds(records: Records) -> float | None:
     return statistics.stdev(values) if len(values) > 1 else None
 
 
-def _kind_json(records: Records) -> dict[str, Any]:
-    correct, errors = fraction(records), errors_of(records)
+def _kind_json(kind: Kind, records: Records) -> dict[str, Any]:
+    correct, said = fraction(records), (Outcome.ANSWERED, Outcome.UNSCORED)
     figures = {
         'n': len(records),
         'scored': correct.n,
         'correct': correct.value,
         'interval': correct.interval,
-        'answered': sum(
-            r.outcome in (Outcome.ANSWERED, Outcome.UNSCORED) and bool(r.answer) for r in records
-        ),
-        'error_mean': statistics.fmean(errors) if errors else None,
-        'error_std': statistics.stdev(errors) if len(errors) > 1 else None,
-        'error_n': len(errors),
+        'answered': sum(r.outcome in said and r.answer is not None for r in records),
+        **error_figures(records),
     }
-    if records and records[0].truth.kind is Kind.TEXT:
+    if records and kind is Kind.TEXT:
         # What is not answered is not the reference.
         figures['exact'] = statistics.fmean(bool(record.exact) for record in records)
         figures['token_f1'] = statistics.fmean(record.token_f1 or 0.0 for record in records)
     return figures
-
-
-def _cost_json(records: Records) -> dict[str, Any]:
-    times = latencies(records)
-    totals = {
-        name: sum(getattr(record, name) for record in records)
-        for name in ('llm_calls', 'prompt_tokens', 'completion_tokens')
-    }
-    return {
-        **totals,
-        'latency_p50_sec': quantile(times, 0.5),
-        'latency_p95_sec': quantile(times, 0.95),
-        'per_question': {name: total / len(records) if records else None for name, total in totals.items()},
-    }

@@ -2,23 +2,26 @@
 
 import hashlib
 import json
+import os
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict
+
+from remembr_ros.agent.chat.client import ChatClient
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.chat.pacing import PacedChat, Pacer
 from remembr_ros.agent.planner import Planner
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.evaluation.datasets.sample import Excluded, Sequence
+from remembr_ros.evaluation.datasets.sample import Sequence
 from remembr_ros.evaluation.metrics.judge import Judge
-from remembr_ros.evaluation.records.config import PlannerName, RunConfig
+from remembr_ros.evaluation.records.config import PlannerName, RunConfig, option
 from remembr_ros.evaluation.records.folder import RunFolder
 from remembr_ros.evaluation.records.record import QuestionRecord
 from remembr_ros.evaluation.records.trace import QuestionTrace
@@ -38,32 +41,36 @@ OnProgress = Callable[[str, str, int, int, list[QuestionRecord]], None]
 is done and how much there is, and the records of all questions so far."""
 
 
-@dataclass(frozen=True)
-class Execution:
-    """How a run is carried out, without a say in its outcome.
+class Execution(BaseModel):
+    """How a run is carried out, without a say in its outcome."""
 
-    :param out: its folder; None: nothing is kept
-    :param resume: go on with the run that is there
-    :param parallel: questions under way at once
-    :param per_minute: calls of the language model at most; None: as it comes
-    :param cache: folder of captions of bags and of verdicts
-    :param memory: file of the memories; None: memory.db in the run's folder
-    :param embedder: loaded before; None: that of the configuration
-    """
+    model_config = ConfigDict(frozen=True, extra='forbid')
 
-    out: Path | None
-    resume: bool
-    parallel: int
-    per_minute: float | None
-    cache: Path
-    on_progress: OnProgress
-    memory: Path | None = None
-    embedder: Embedder | None = None
+    out: Path | None = option(
+        None, 'keep the run there: configuration, answers, traces, figures, report.html and the memory', 'DIR'
+    )
+    resume: bool = option(False, 'go on with the run in --out')
+    parallel: int = option(1, 'questions at once', 'N', ge=1)
+    rate: float | None = option(None, 'calls of the language model per minute, at most', 'N', gt=0.0)
+    cache: Path = option(
+        Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache') / 'remembr',
+        'captions and verdicts of earlier runs',
+        'DIR',
+    )
 
 
-def carry_out(config: RunConfig, execution: Execution) -> tuple[list[QuestionRecord], dict[str, Any]]:
+def carry_out(
+    config: RunConfig,
+    execution: Execution,
+    on_progress: OnProgress = lambda name, stage, done, total, records: None,
+    *,
+    memory: Path | None = None,
+    embedder: Embedder | None = None,
+) -> tuple[list[QuestionRecord], dict[str, Any]]:
     """Ask the questions of a run and score the answers. What is done when it is stopped is kept.
 
+    :param memory: file of the memories; None: memory.db in the run's folder
+    :param embedder: loaded before; None: that of the configuration
     :return: the records, and the figures as in results.json
     :raises InvalidRequest: the data set is not there, or the folder holds another run
     :raises BagUnreadable: a file or a bag is missing, damaged or in another format
@@ -73,10 +80,10 @@ def carry_out(config: RunConfig, execution: Execution) -> tuple[list[QuestionRec
         out = execution.out or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix='remembr_eval_')))
         folder = RunFolder(out, config, resume=execution.resume)
         stack.callback(folder.close)
-        embedder = execution.embedder or get_embedder(config.embedder or None)
+        embedder = embedder or get_embedder(config.embedder or None)
 
         def progress(name: str, stage: str, done: int, total: int) -> None:
-            execution.on_progress(name, stage, done, total, folder.records)
+            on_progress(name, stage, done, total, folder.records)
 
         sequences = datasets.load(
             config,
@@ -86,16 +93,44 @@ def carry_out(config: RunConfig, execution: Execution) -> tuple[list[QuestionRec
         )
         _check_frames(config, sequences)
         folder.keep_tracks(sequences)
-        _ask(config, execution, folder, sequences, embedder, progress)
+        chats, pacer = get_chats(config), Pacer(execution.rate) if execution.rate else None
+        # What is paced waits for its turn at most so long, once per call; that is not the question's fault.
+        turn_s = 60.0 * execution.parallel / execution.rate if execution.rate else 0.0
+        judge = _judge(config, execution.cache, pacer, config.timeout + turn_s)
+        for sequence in sequences:
+            keys = {(sequence.name, s.id, seed) for s in sequence.samples for seed in config.seeds}
+            if keys <= folder.done:
+                continue
+            path, collection = str(memory or out / 'memory.db'), _collection(sequence, config)
+            with open_store(path, embedder, collection=collection) as store:
+                remember(sequence, store, partial(progress, sequence.name, 'remembering'))
+
+                def make_planner(
+                    trace: QuestionTrace, seed: int, store: MemoryStore = store
+                ) -> Planner | None:
+                    chat = chats.get(seed)
+                    if chat is not None and pacer is not None:
+                        chat = trace.pace = PacedChat(chat, pacer)
+                    return get_planner(config, chat, store.keyframe, config.timeout + turn_s)
+
+                asked = evaluate(
+                    sequence,
+                    store,
+                    make_planner,
+                    config,
+                    judge=judge,
+                    timeout_s=config.timeout + MOST_CALLS * turn_s,
+                    parallel=execution.parallel,
+                    done=folder.done,
+                )
+                for record, trace in asked:
+                    folder.add(record, trace)
+                    progress(sequence.name, 'asking', len(keys & folder.done), len(keys))
+            if sequence.trial is not None:
+                sequence.trial.close()
         summary = results_json(
             folder.records,
             [row for sequence in sequences for row in sequence.excluded],
-            [
-                Excluded(sample.id, sample.question.text, sample.doubt)
-                for sequence in sequences
-                for sample in sequence.samples
-                if sample.doubt
-            ],
             planner=planner_title(config),
             data=data_title(config, sequences),
             embedder=embedder.name,
@@ -133,74 +168,18 @@ def _check_frames(config: RunConfig, sequences: list[Sequence]) -> None:
         )
 
 
-def _ask(  # noqa: PLR0917
-    config: RunConfig,
-    execution: Execution,
-    folder: RunFolder,
-    sequences: list[Sequence],
-    embedder: Embedder,
-    on_progress: Callable[[str, str, int, int], None],
-) -> None:
-    """Ask what the folder has no record of yet."""
-    memory = str(execution.memory or folder.path / 'memory.db')
-    chats = get_chats(config)
-    pacer = Pacer(execution.per_minute) if execution.per_minute else None
-    # What is paced waits for its turn at most so long, once per call; that is not the question's fault.
-    turn_s = 60.0 * execution.parallel / pacer.per_minute if pacer is not None else 0.0
-    call_timeout_s = config.timeout + turn_s
-    judge = _judge(config, execution.cache, pacer, call_timeout_s)
-    for sequence in sequences:
-        keys = {(sequence.name, s.id, seed) for s in sequence.samples for seed in config.seeds}
-        if keys <= folder.done:
-            continue
-        with open_store(memory, embedder, collection=_collection(sequence, config)) as store:
-            remember(sequence, store, partial(on_progress, sequence.name, 'remembering'))
-
-            def make_planner(trace: QuestionTrace, seed: int, store: MemoryStore = store) -> Planner | None:
-                chat = chats.get(seed)
-                if chat is not None and pacer is not None:
-                    chat = trace.pace = PacedChat(chat, pacer)
-                return get_planner(config, chat, store.keyframe, call_timeout_s)
-
-            asked = evaluate(
-                sequence,
-                store,
-                make_planner,
-                config,
-                judge=judge,
-                timeout_s=config.timeout + MOST_CALLS * turn_s,
-                parallel=execution.parallel,
-                done=folder.done,
-            )
-            for record, trace in asked:
-                folder.add(record, trace)
-                on_progress(sequence.name, 'asking', len(keys & folder.done), len(keys))
-            if sequence.trial is not None:
-                sequence.trial.close()
-
-
 def _judge(config: RunConfig, cache: Path, pacer: Pacer | None, timeout_s: float) -> Judge | None:
     if not (config.judge or config.judge_url):
         return None
-    chat = OpenAIChat(config.judge, config.judge_url or None, max_retries=RETRIES)
-    paced = PacedChat(chat, pacer) if pacer is not None else chat
-    return Judge(paced, cache / 'verdicts.jsonl', timeout_s=timeout_s)
+    chat: ChatClient = OpenAIChat(config.judge, config.judge_url or None, max_retries=RETRIES)
+    chat = PacedChat(chat, pacer) if pacer is not None else chat
+    return Judge(chat, cache / 'verdicts', timeout_s=timeout_s)
 
 
 def _collection(sequence: Sequence, config: RunConfig) -> str:
     """Return a name for the memories: another one for whatever makes other memories of the same drive."""
-    fields = (
-        'detections',
-        'pictures',
-        'captions',
-        'bags',
-        'captioner',
-        'vlm',
-        'vlm_url',
-        'segment_length',
-        'consolidation',
-    )
-    made = config.model_dump(mode='json', include=set(fields))
+    fields = {'detections', 'captions', 'bags', 'captioner', 'vlm', 'vlm_url'}
+    made = config.model_dump(mode='json', include=fields | {'segment_length', 'consolidation'})
     if config.homes:
         made['captions_alone'] = config.captions_alone
     digest = hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()[:8]

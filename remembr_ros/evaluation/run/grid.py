@@ -22,7 +22,7 @@ import yaml
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.records.config import SERVERS, RunConfig, run_config
 from remembr_ros.evaluation.records.record import QuestionRecord
-from remembr_ros.evaluation.report.tabulation import across, table_markdown
+from remembr_ros.evaluation.report.run_tables import across
 from remembr_ros.printable import shown_url
 
 MAX_RUNS = 500
@@ -96,4 +96,4 @@ def grid_markdown(cells: Sequence[Cell], runs: Sequence[Sequence[QuestionRecord]
     :param runs: the records of each cell's run
     """
     records = {cell.title: found for cell, found in zip(cells, runs, strict=True)}
-    return '\n\n'.join(map(table_markdown, across(records)))
+    return '\n\n'.join(table.markdown() for table in across(records))

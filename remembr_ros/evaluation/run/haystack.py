@@ -8,7 +8,7 @@ from typing import Any
 from remembr_ros.evaluation.datasets.sample import Sample
 from remembr_ros.evaluation.datasets.sample import Sequence as Drive
 from remembr_ros.evaluation.metrics.scores import CUTOFFS, rank, retrieval_json
-from remembr_ros.evaluation.report.tabulation import quantile
+from remembr_ros.evaluation.report.figures import figure_table, quantile
 from remembr_ros.evaluation.run.runner import RETRIEVED
 from remembr_ros.memory.exchange.street_view import distractors
 from remembr_ros.memory.model.recall import Query
@@ -61,15 +61,11 @@ def answerable(drives: Sequence[Drive]) -> list[Sample]:
 
 def haystack_table(sizes: Sequence[Mapping[str, Any]]) -> str:
     """Return the table for a person."""
-    lines = ['distractors  memories  recall@1  recall@5  recall@10  recall@15   MRR  p50 [ms]  p95 [ms]']
-    for size in sizes:
-        recalls = [size[f'recall@{k}'] or 0.0 for k in CUTOFFS]
-        lines.append(
-            f'{size["factor"]:>10}x  {size["memories"]:>8}  {recalls[0]:>8.2f}  {recalls[1]:>8.2f}  '
-            f'{recalls[2]:>9.2f}  {recalls[3]:>9.2f}  {size["mrr"]:>4.2f}  '
-            f'{1000 * (size["latency_p50_sec"] or 0):>8.1f}  {1000 * (size["latency_p95_sec"] or 0):>8.1f}'
-        )
-    return '\n'.join(lines)
+    columns = {'memories': 'memories', **{f'recall@{k}': f'recall@{k}' for k in CUTOFFS}, 'mrr': 'MRR'}
+    columns |= {'latency_p50_sec': 'p50 [s]', 'latency_p95_sec': 'p95 [s]'}
+    return figure_table(
+        'distractors', {f'{size["factor"]}x': size for size in sizes}, columns, form='.3f'
+    ).text()
 
 
 def _measured(factor: int, samples: Sequence[Sample], store: MemoryStore) -> dict[str, Any]:
@@ -79,7 +75,6 @@ def _measured(factor: int, samples: Sequence[Sample], store: MemoryStore) -> dic
         hits = store.find(Query(sample.question.text, limit=RETRIEVED))
         latencies.append(time.perf_counter() - began)
         ranks.append(rank([hit.memory.id for hit in hits], sample.relevant))
-    latencies.sort()
     return {
         'factor': factor,
         'memories': store.count(),

@@ -1,14 +1,21 @@
 """The sequences that a run is about: memories and questions, from files or out of rosbags."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
 
+from remembr_ros.bags.reader import BagReader, open_bag
+from remembr_ros.captioning.captioners.by_name import VLMS, get_captioner
+from remembr_ros.captioning.captioners.caption_cache import CachingCaptioner
+from remembr_ros.captioning.captioners.vlm_options import read_prompt
+from remembr_ros.captioning.observation import Describer, Remembering, observations
+from remembr_ros.captioning.segmenter import SegmenterConfig
 from remembr_ros.embedding.embedder import Embedder
-from remembr_ros.errors import InvalidRequest
+from remembr_ros.errors import BagUnreadable, InvalidRequest
 from remembr_ros.evaluation.datasets.building import load_building
 from remembr_ros.evaluation.datasets.navqa import load_captions, load_navqa, sequence_name
 from remembr_ros.evaluation.datasets.navqa_table import EDITIONS, find_sequences
@@ -16,12 +23,11 @@ from remembr_ros.evaluation.datasets.sample import Sample, Sequence
 from remembr_ros.evaluation.findingdory.sequence import load_home
 from remembr_ros.evaluation.needles.sequence import load_trajectory
 from remembr_ros.evaluation.records.config import NEEDLE_LENGTHS, RunConfig
-from remembr_ros.evaluation.run.recorded_drive import remember_bag
-from remembr_ros.geometry import mean_pose
+from remembr_ros.geometry import Lost, StampedPose
+from remembr_ros.images import Frame
 from remembr_ros.memory.consolidation.rule import consolidate, consolidation_for
 from remembr_ros.memory.exchange.captions_file import ROBOT, TimedMemory
 from remembr_ros.memory.model.record import Memory, Observation
-from remembr_ros.timestamps import NS
 
 OnFrame = Callable[[str, int, int], None]
 """Called with a sequence's name, the frames read and all frames, while a bag is captioned."""
@@ -65,12 +71,11 @@ def _navqa(config: RunConfig, folder: Path, number: int, cache: Path, on_frame: 
     if number in config.bags:
         bag, told = Path(config.bags[number]).expanduser(), partial(on_frame, name)
         observations = remember_bag(bag, config, cache, robot=ROBOT, map_id=name, on_frame=told)
-        segments = [timed(observation.memory) for observation in observations]
+        memories = [observation.memory for observation in observations]
+        segments = [TimedMemory(m, (m.start_ns + m.end_ns) // 2) for m in memories]
     else:
         segments = load_captions(folder, number, config.captions)
-        if config.segment_length:
-            segments = joined(segments, config.segment_length)
-    sequence = load_navqa(folder, number, segments, edition, config.outside)
+    sequence = load_navqa(folder, number, segments, edition)
     return replace(sequence, images={o.memory.id: o.images for o in observations if o.images})
 
 
@@ -115,36 +120,42 @@ def _count(starts: list[int], sample: Sample) -> int:
     return last - bisect_left(starts, sample.window_ns[0])
 
 
-def timed(memory: Memory) -> TimedMemory:
-    """Return a memory with the middle of its time for its mean."""
-    return TimedMemory(memory, (memory.start_ns + memory.end_ns) // 2)
+def remember_bag(
+    path: Path,
+    config: RunConfig,
+    cache: Path,
+    *,
+    robot: str,
+    map_id: str,
+    on_frame: Callable[[int, int], None] = lambda done, total: None,
+) -> list[Observation]:
+    """Return the memories of a recording, in the order of time.
 
-
-def joined(segments: Iterable[TimedMemory], length_s: float) -> list[TimedMemory]:
-    """Return longer segments: those that begin within length_s of the first of them become one.
-
-    Captions are joined, the pose is the mean. A captioner that sees longer segments may say less: what is
-    compared is how the memory is cut.
+    :param config: captioner, segment length and frames of TF count
+    :param cache: folder of the captions that were made before
+    :param on_frame: called with the number of frames read and of all frames
+    :raises BagUnreadable: it is no recording with images
+    :raises CaptionerFailed: the captioner is not installed or not configured
     """
-    groups: list[list[TimedMemory]] = []
-    for segment in segments:
-        # A tenth less: segments of 3 s begin 2.9 to 3.1 s apart.
-        if groups and segment.memory.start_ns - groups[-1][0].memory.start_ns < (length_s - 0.3) * NS:
-            groups[-1].append(segment)
-        else:
-            groups.append([segment])
-    return [_one(group) if len(group) > 1 else group[0] for group in groups]
+    captioner = get_captioner(config.captioner, model=config.vlm or None, base_url=config.vlm_url or None)
+    settings = f'{config.vlm} {read_prompt()}' if config.captioner in VLMS else ''
+    tf = (config.tf[0], config.tf[1]) if config.tf else None
+    with (
+        closing(CachingCaptioner(captioner, cache, settings)) as kept,
+        open_bag(path, tf=tf) as bag,
+    ):
+        events = _counted(bag, on_frame)
+        segments = SegmenterConfig(length_s=config.segment_length) if config.segment_length else None
+        found = list(observations(events, Describer(kept, Remembering(robot, map_id)), segments))
+    if not found:
+        raise BagUnreadable(f'{path}: none of its {bag.frame_count} images can be decoded')
+    return sorted(found, key=lambda observation: observation.memory.start_ns)
 
 
-def _one(group: list[TimedMemory]) -> TimedMemory:
-    memories = [segment.memory for segment in group]
-    poses = [memory.pose for memory in memories if memory.pose is not None]
-    memory = replace(
-        memories[0],
-        end_ns=memories[-1].end_ns,
-        caption='\n\n'.join(memory.caption for memory in memories),
-        scene_text=tuple(dict.fromkeys(text for memory in memories for text in memory.scene_text)),
-        pose=mean_pose(poses) if poses else None,
-        travelled=sum(memory.travelled for memory in memories),
-    )
-    return TimedMemory(memory, sum(segment.mean_ns for segment in group) // len(group))
+def _counted(bag: BagReader, on_frame: Callable[[int, int], None]) -> Iterator[Frame | StampedPose | Lost]:
+    done = 0
+    for event in bag.events():
+        if isinstance(event, Frame):
+            done += 1
+            on_frame(done, bag.frame_count)
+        yield event

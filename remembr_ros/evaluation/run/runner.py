@@ -1,6 +1,5 @@
 """Puts a sequence into a store and asks its questions."""
 
-import logging
 import threading
 from collections.abc import Callable, Container, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
@@ -15,15 +14,12 @@ from remembr_ros.evaluation.metrics.judge import Judge
 from remembr_ros.evaluation.metrics.scores import Outcome, Score, exact_match, rank, score, token_f1
 from remembr_ros.evaluation.records.config import PlannerName, RunConfig
 from remembr_ros.evaluation.records.record import QuestionRecord, answer_record, truth_record
-from remembr_ros.evaluation.records.trace import QuestionTrace, TracedRecall
-from remembr_ros.evaluation.run.windowed_recall import OracleRecall, TunedRecall, WindowedRecall
+from remembr_ros.evaluation.records.trace import QuestionTrace
+from remembr_ros.evaluation.run.windowed_recall import WindowedRecall
 from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Observation
-from remembr_ros.memory.recall import Recall
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS
-
-logger = logging.getLogger(__name__)
 
 BATCH = 256  # memories embedded and stored together: neighbouring captions share sentences
 RETRIEVED = 15  # memories retrieved with the raw question, before any planner
@@ -105,33 +101,27 @@ class _Asked:
     cancel: threading.Event
 
     def ask(self, sample: Sample, seed: int) -> tuple[QuestionRecord, QuestionTrace]:
-        raw = Query(sample.question.text, scope=sample.scope, limit=RETRIEVED)
-        found = self.store.find(raw, hybrid=self.config.hybrid)
+        """Ask a question, and score what is answered.
+
+        :raises StoreUnavailable: the database does not work
+        """
+        question, truth, trial = sample.question, sample.truth, self.sequence.trial
+        raw = Query(question.text, scope=sample.scope, limit=RETRIEVED)
+        hits = tuple(hit.memory.id for hit in self.store.find(raw, hybrid=self.config.hybrid))
         trace = QuestionTrace()
-        answer, failure, reason = None, '', ''
-        trial = self.sequence.trial
         planner = trial.planner(self.config.planner.value, sample.id, seed) if trial is not None else None
         planner = planner or self.make_planner(trace, seed)
+        answer, failure = self._answer(sample, planner, trace) if planner is not None else (None, '')
         figures: dict[str, float] = {}
+        reason = ''
         if planner is None:
             scored = Score(Outcome.UNSCORED)
+        elif trial is not None:
+            correct, figures, reason = trial.score(sample.id, answer)
+            scored = replace(score(truth, answer), correct=correct)
         else:
-            agent = Agent(self._visible(sample, trace), [planner], self.timeout_s, trace=trace)
-            try:
-                answer = agent.ask(sample.question, cancel=self.cancel)
-            except StoreUnavailable:  # no question can be answered
-                raise
-            except RemembrError as error:
-                failure = f'{error.kind}: {error}'
-                logger.info('%s failed: %s', sample.id, failure)
-            if trial is not None:
-                correct, figures, reason = trial.score(sample.id, answer)
-                scored = replace(score(sample.truth, answer), correct=correct)
-            else:
-                verdict, reason = self._judged(sample, answer)
-                scored = score(sample.truth, answer, verdict)
-        question, truth = sample.question, sample.truth
-        hits = tuple(hit.memory.id for hit in found)
+            verdict, reason = self._judged(sample, answer)
+            scored = score(truth, answer, verdict)
         words = answer.text if answer is not None and truth.kind is Kind.TEXT else None
         # What failed has cost something, too.
         cost = answer.cost if answer is not None else trace.spent
@@ -167,16 +157,23 @@ class _Asked:
         )
         return record, trace
 
-    def _visible(self, sample: Sample, trace: QuestionTrace) -> Recall:
-        tuned = TunedRecall(self.store, self.config.hybrid)
-        recall: Recall = WindowedRecall(tuned, sample.scope)
-        if self.config.planner is PlannerName.ORACLE and self.sequence.trial is None:
-            recall = OracleRecall(recall, sample.relevant)
-        return TracedRecall(recall, trace)
+    def _answer(self, sample: Sample, planner: Planner, trace: QuestionTrace) -> tuple[Answer | None, str]:
+        """Return the answer, or why there is none."""
+        oracle = self.config.planner is PlannerName.ORACLE and self.sequence.trial is None
+        relevant = sample.relevant if oracle else None
+        recall = WindowedRecall(self.store, sample.scope, relevant, self.config.hybrid, trace)
+        try:
+            return Agent(recall, [planner], self.timeout_s, trace=trace).ask(
+                sample.question, cancel=self.cancel
+            ), ''
+        except StoreUnavailable:  # no question can be answered
+            raise
+        except RemembrError as error:
+            return None, f'{error.kind}: {error}'
 
     def _judged(self, sample: Sample, answer: Answer | None) -> tuple[bool | None, str]:
         judge, truth = self.judge, sample.truth
-        if judge is None or truth.kind is not Kind.TEXT or truth.unscored_because:
+        if judge is None or truth.kind is not Kind.TEXT:
             return None, ''
         if answer is None or answer.kind is Kind.NOT_SEEN:
             return False, 'there is no answer to judge'

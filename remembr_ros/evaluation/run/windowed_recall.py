@@ -1,8 +1,12 @@
 """What a planner may see of the memory during one question."""
 
+import time
 from dataclasses import dataclass, replace
+from typing import cast
 
+from remembr_ros.evaluation.records.trace import QuestionTrace
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, Survey, survey_of
+from remembr_ros.memory.model.record import PLACE
 from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
 from remembr_ros.memory.recall import Recall
 from remembr_ros.memory.search import StoreSearch
@@ -11,48 +15,33 @@ ALL = 1_000  # more memories than the longest sequence has
 
 
 @dataclass(frozen=True, slots=True)
-class TunedRecall:
-    """A store's recall with a part of it switched off.
-
-    :param hybrid: see StoreSearch.find
-    """
-
-    store: StoreSearch
-    hybrid: bool = True
-
-    def find(self, query: Query) -> list[Hit]:
-        return self.store.find(query, hybrid=self.hybrid)
-
-    def count(self, scope: Scope = ANYTHING) -> int:
-        return self.store.count(scope)
-
-    @property
-    def embedder_name(self) -> str:
-        return self.store.embedder_name
-
-    def survey(self, scope: Scope = ANYTHING) -> Survey:
-        return self.store.survey(scope)
-
-    def find_objects(self, query: ObjectQuery) -> FoundObjects:
-        return self.store.find_objects(query)
-
-
-@dataclass(frozen=True, slots=True)
 class WindowedRecall:
     """Clips every scope to a window, so that a question cannot see what it should not know.
 
     :param recall: sees everything
     :param window: its time bounds and map id count
+    :param relevant: ids of the only memories that are shown, without objects; None: all
+    :param hybrid: recall counts words beside meaning; without, the recall has to be a store
+    :param trace: takes down what is recalled
     """
 
     recall: Recall
     window: Scope
+    relevant: frozenset[str] | None = None
+    hybrid: bool = True
+    trace: QuestionTrace | None = None
 
     def find(self, query: Query) -> list[Hit]:
-        inside = query.scope.meet(self.window)
-        return [] if inside is None else self.recall.find(replace(query, scope=inside))
+        began = time.perf_counter()
+        hits = self._find(query)
+        # What has names is asked before each question, and no evidence.
+        if self.trace is not None and query.scope.source != PLACE:
+            self.trace.recalled(query, hits, time.perf_counter() - began)
+        return hits
 
     def count(self, scope: Scope = ANYTHING) -> int:
+        if self.relevant is not None:
+            return len(self._find(Query(scope=scope, limit=ALL)))
         inside = scope.meet(self.window)
         return 0 if inside is None else self.recall.count(inside)
 
@@ -61,38 +50,28 @@ class WindowedRecall:
         return self.recall.embedder_name
 
     def survey(self, scope: Scope = ANYTHING) -> Survey:
+        if self.relevant is not None:
+            return survey_of(hit.memory for hit in self._find(Query(scope=scope, limit=ALL)))
         inside = scope.meet(self.window)
         return Survey(0) if inside is None else self.recall.survey(inside)
 
     def find_objects(self, query: ObjectQuery) -> FoundObjects:
         inside = query.scope.meet(self.window)
-        return FoundObjects() if inside is None else self.recall.find_objects(replace(query, scope=inside))
+        if inside is None or self.relevant is not None:
+            return FoundObjects()
+        return self.recall.find_objects(replace(query, scope=inside))
 
+    def _find(self, query: Query) -> list[Hit]:
+        inside = query.scope.meet(self.window)
+        if inside is None:
+            return []
+        clipped = replace(query, scope=inside)
+        if self.relevant is not None:
+            hits = self._recalled(replace(clipped, limit=ALL))
+            return query.cut([hit for hit in hits if hit.memory.id in self.relevant])
+        return self._recalled(clipped)
 
-@dataclass(frozen=True, slots=True)
-class OracleRecall:
-    """Shows the memories that hold the answer, and no others.
-
-    :param recall: sees the whole window
-    :param relevant: ids of those memories
-    """
-
-    recall: Recall
-    relevant: frozenset[str]
-
-    def find(self, query: Query) -> list[Hit]:
-        hits = self.recall.find(replace(query, limit=ALL))
-        return query.cut([hit for hit in hits if hit.memory.id in self.relevant])
-
-    def count(self, scope: Scope = ANYTHING) -> int:
-        return len(self.find(Query(scope=scope, limit=ALL)))
-
-    @property
-    def embedder_name(self) -> str:
-        return self.recall.embedder_name
-
-    def survey(self, scope: Scope = ANYTHING) -> Survey:
-        return survey_of(hit.memory for hit in self.find(Query(scope=scope, limit=ALL)))
-
-    def find_objects(self, query: ObjectQuery) -> FoundObjects:
-        return FoundObjects()
+    def _recalled(self, query: Query) -> list[Hit]:
+        if self.hybrid:
+            return self.recall.find(query)
+        return cast(StoreSearch, self.recall).find(query, hybrid=False)

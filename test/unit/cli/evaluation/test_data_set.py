@@ -45,20 +45,6 @@ def test_the_table_has_lengths_denominators_and_excluded_rows(folder, capsys):
         assert words in out
 
 
-@pytest.mark.parametrize('outside', ['unscored', 'keep'])
-def test_an_answer_time_outside_its_window_is_listed_however_it_is_handled(navqa, tmp_path, capsys, outside):
-    navqa.ask('Where is the elevator?', 'position', '8:00:14')
-    odd = navqa.ask('Where is it?', 'position', '8:00:08', window=(9, 15))
-    folder = navqa.write()
-    out = tmp_path / 'run'
-    assert evaluate(folder, '--outside', outside, '--out', str(out)) == 0
-    assert f"{outside}: {odd} 'Where is it?': answer time" in capsys.readouterr().out
-    result = json.loads((out / 'results.json').read_text())
-    assert odd in [row['id'] for row in result['doubtful']]
-    assert result['excluded'] == []
-    assert odd in (out / 'report.html').read_text().split('Asked, though its label is in error')[1]
-
-
 def test_a_stay_that_goes_on_after_a_window_tells_nothing_of_it(navqa, tmp_path, capsys):
     for caption in navqa.captions:
         caption |= {'position': [0.0, 0.0, 0.0], 'caption': 'I see a red fountain. The sky is grey.'}
@@ -140,8 +126,13 @@ def test_a_folder_without_the_data_is_wrong_usage(tmp_path, capsys):
     assert 'data.csv' in capsys.readouterr().err
 
 
-@pytest.mark.parametrize('options', [['--sequences', 'x'], ['--sequences', '-1'], ['--planner', 'guess']])
-def test_wrong_options_are_wrong_usage(folder, options):
+@pytest.mark.parametrize('wrong', [('--sequences', 'x'), ('--sequences', '-1'), ('--rounds', '0')])
+def test_wrong_options_are_named(folder, capsys, wrong):
+    assert evaluate(folder, *wrong) == 2
+    assert wrong[0] in capsys.readouterr().err
+
+
+def test_a_planner_that_there_is_not_is_wrong_usage(folder):
     with pytest.raises(SystemExit) as ended:
-        evaluate(folder, *options)
+        evaluate(folder, '--planner', 'guess')
     assert ended.value.code == 2

@@ -13,7 +13,7 @@ Run = Callable[..., tuple[int, str, str]]
 FEW = ('--visits', '1', '--rules', 'remembr', '--noise', 'none')
 
 
-def test_it_writes_figures_a_table_a_picture_and_recordings(command: Run, tmp_path: Path) -> None:
+def test_it_writes_figures_a_table_and_recordings(command: Run, tmp_path: Path) -> None:
     code, out, err = command('eval', 'objects', '--homes', '11', *FEW, '--bags', '--out', tmp_path, '--json')
     assert code == 0, err
     told: dict[str, Any] = json.loads(out)
@@ -22,8 +22,7 @@ def test_it_writes_figures_a_table_a_picture_and_recordings(command: Run, tmp_pa
     assert {'overall', 'by_noise', 'by_rule'} <= set(told)
     assert told['overall']['n'] > 30
     assert told['overall']['f1'] > 0.95
-    assert (tmp_path / 'objects.png').stat().st_size > 10_000
-    assert '| none | remembr |' in (tmp_path / 'results.md').read_text()
+    assert '| none, remembr |' in (tmp_path / 'results.md').read_text()
     # The recording is one like any other.
     home, memory = tmp_path / 'home_11', tmp_path / 'memory.db'
     code, out, err = command(

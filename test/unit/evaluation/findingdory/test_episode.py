@@ -55,10 +55,6 @@ def test_stays_add_up_to_the_day(episode: HomeEpisode) -> None:
     assert set(episode.truth.stays_s) <= set(episode.simulator.rooms)
 
 
-def test_without_events_only_pictures_are_left() -> None:
-    assert not of(live(SEED, pictures=True), AGENT)
-
-
 def test_detected_objects_have_ids_of_their_own_and_poses_are_off(episode: HomeEpisode) -> None:
     noisy = live(SEED, next(level for level in LEVELS if level.name == 'pose 10 cm 2 deg'))
     off = [

@@ -57,7 +57,8 @@ def filled(
     truth = EpisodeTruth(WORLD, handled, KNOWN, stays, Pose(0.5, 0.5))
     tasks, unfilled = fill_templates(truth, random.Random(0), each)
     assert all(metres < 50.0 for _, metres in tasks)
-    return {task.instruction: task for task, _ in tasks}, {one.template: one.why for one in unfilled}
+    reasons = {template: why.partition(': ')[2] for template, why in unfilled.items()}
+    return {task.instruction: task for task, _ in tasks}, reasons
 
 
 TASKS, UNFILLED = filled()

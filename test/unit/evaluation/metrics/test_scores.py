@@ -86,13 +86,6 @@ def test_what_is_not_there_is_rightly_not_seen_or_denied():
     assert score(absent, None).correct is False
 
 
-def test_a_truth_in_doubt_scores_nothing():
-    doubtful = Truth(Kind.POSITION, unscored_because='the label is wrong')
-    given_answer = answer(Kind.POSITION, pose=Pose(0.0, 0.0))
-    assert score(doubtful, given_answer) == Score(Outcome.UNSCORED)
-    assert score(doubtful, None) == Score(Outcome.FAILED)
-
-
 def test_a_data_set_has_its_own_tolerance():
     near = Truth(Kind.POSITION, positions=((0.0, 0.0, 0.0),), within_m=5.0)
     assert not score(near, answer(Kind.POSITION, pose=Pose(6.0, 0.0))).correct

@@ -9,7 +9,6 @@ from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.evaluation.metrics.scores import Outcome
 from remembr_ros.evaluation.records.config import SERVERS, PlannerName, RunConfig, run_config
 from remembr_ros.evaluation.records.folder import RunFolder, prompts, versions
-from remembr_ros.evaluation.records.reading import read_traces
 from remembr_ros.evaluation.records.record import QuestionRecord, TruthRecord
 from remembr_ros.evaluation.records.trace import QuestionTrace
 from remembr_ros.evaluation.run.execution import planner_title
@@ -74,7 +73,8 @@ def test_a_line_that_was_cut_off_is_asked_again(tmp_path):
     assert again.done == {('navqa-0', 'a', 0)}
     again.add(record('b'), QuestionTrace())
     assert [r.id for r in RunFolder(tmp_path, CONFIG, resume=True).records] == ['a', 'b']
-    assert list(read_traces(tmp_path)) == [('navqa-0', 'a', 0), ('navqa-0', 'b', 0)]
+    traces = (tmp_path / 'traces.jsonl').read_text().splitlines()
+    assert [json.loads(line)['id'] for line in traces] == ['a', 'b']
 
 
 def test_half_a_character_in_what_was_said_is_kept_as_a_mark(tmp_path):
@@ -82,7 +82,7 @@ def test_half_a_character_in_what_was_said_is_kept_as_a_mark(tmp_path):
     RunFolder(tmp_path, CONFIG).add(said, QuestionTrace(chat=[{'reply': 'red \ud83d'}]))
     (kept,) = RunFolder(tmp_path, CONFIG, resume=True).records
     assert (kept.verdict, kept.failure) == ('red ?', '503 ?')
-    assert read_traces(tmp_path)['navqa-0', 'a', 0]['chat'] == [{'reply': 'red ?'}]
+    assert json.loads((tmp_path / 'traces.jsonl').read_text())['chat'] == [{'reply': 'red ?'}]
 
 
 def test_a_full_disk_is_said_and_what_was_kept_before_is_safe(tmp_path, monkeypatch):
@@ -148,9 +148,8 @@ def test_a_folder_that_cannot_hold_a_run_is_refused(tmp_path):
         ({'planner': 'oracles'}, 'planner'),
         ({'rounds': 0}, 'rounds'),
         ({'round': 3}, 'round'),
-        ({'seeds': [1, 1]}, 'seed'),
         ({'seeds': []}, 'seeds'),
-        ({'data': 'coda'}, 'navqa, oc-navqa, building'),
+        ({'data': 'coda'}, 'navqa.*oc-navqa.*building'),
         ({'tf': ['map']}, 'two frames'),
         ({'segment_length': -3}, 'segment_length'),
     ],

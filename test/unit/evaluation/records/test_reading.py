@@ -3,7 +3,7 @@ import json
 import pytest
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.evaluation.records.reading import load_run, read_records, read_traces, read_tracks
+from remembr_ros.evaluation.records.reading import load_run, read_records, read_tracks
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_a_damaged_line_in_between(answers, record):
 
 def test_a_record_of_another_version(answers, record):
     folder = answers(record('x'), end='{"id": "old"}\n')
-    with pytest.raises(InvalidRequest, match=r'line 2 is no record of this version \(sequence: .*again'):
+    with pytest.raises(InvalidRequest, match=r'line 2 is not of this version \(sequence: .*again'):
         read_records(folder)
 
 
@@ -87,13 +87,3 @@ def test_damaged_tracks(tmp_path, tracks):
     (tmp_path / 'tracks.json').write_text(tracks)
     with pytest.raises(InvalidRequest, match=r'tracks\.json'):
         read_tracks(tmp_path)
-
-
-def test_traces_by_key(tmp_path):
-    assert read_traces(tmp_path) == {}
-    trace = {'sequence': 's', 'id': 'x', 'seed': 2, 'recalls': [], 'chat': []}
-    (tmp_path / 'traces.jsonl').write_text(json.dumps(trace) + '\n{"sequ')
-    assert read_traces(tmp_path) == {('s', 'x', 2): trace}
-    (tmp_path / 'traces.jsonl').write_text('{"id": 3}\n')
-    with pytest.raises(InvalidRequest, match='line 1 is not a trace'):
-        read_traces(tmp_path)

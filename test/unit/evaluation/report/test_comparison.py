@@ -6,7 +6,7 @@ import pytest
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.metrics.scores import Outcome
 from remembr_ros.evaluation.records.record import TruthRecord
-from remembr_ros.evaluation.report.comparison import compare, comparison_table
+from remembr_ros.evaluation.report.comparison import compare, comparison_text
 
 
 @pytest.fixture
@@ -76,21 +76,21 @@ def test_no_common_question(record):
     assert found.only_a == (('navqa-7', 'x', 0),)
     assert found.only_b == (('navqa-7', 'y', 0), ('navqa-7', 'x', 1))
     assert all(c.pairs == 0 and c.p is None for c in found.correctness.values())
-    table = comparison_table(found)
+    table = comparison_text(found)
     assert 'only in A: navqa-7 x seed 0' in table
     assert 'only in B: navqa-7 x seed 1' in table
 
 
 def test_nothing_at_all():
     assert compare([], []).correctness['ALL'].pairs == 0
-    assert 'McNemar' in comparison_table(compare([], []))
+    assert 'McNemar' in comparison_text(compare([], []))
 
 
 def test_what_one_run_cannot_score_is_out_and_counted(yes_no):
     found = compare(yes_no('++?-'), yes_no('+?+-'))
     assert found.correctness['ALL'].pairs == 2
     assert [key[1] for key in found.unscored] == ['q1', 'q2']
-    assert '2 pairs are not scored' in comparison_table(found)
+    assert '2 pairs are not scored' in comparison_text(found)
 
 
 def test_a_question_that_changed_is_no_pair(record):
@@ -98,7 +98,7 @@ def test_a_question_that_changed_is_no_pair(record):
     found = compare([record('x'), record('y')], [record('x', truth=truth), record('y')])
     assert found.changed == (('navqa-7', 'x', 0),)
     assert found.correctness['ALL'].pairs == 1
-    assert 'differs between the runs: navqa-7 x seed 0' in comparison_table(found)
+    assert 'differs between the runs: navqa-7 x seed 0' in comparison_text(found)
 
 
 def test_errors_by_hand(record):
@@ -141,8 +141,8 @@ def test_seeds_are_paired_each_and_resampled_together(yes_no):
     assert many.correctness['ALL'].pairs == 30
     assert many.correctness['ALL'].interval == pytest.approx(once.correctness['ALL'].interval)
     assert many.seeds == 3
-    assert '3 seeds' in comparison_table(many)
-    assert 'seeds' not in comparison_table(once)
+    assert '3 seeds' in comparison_text(many)
+    assert 'seeds' not in comparison_text(once)
 
 
 def test_json(yes_no, record):
@@ -154,6 +154,6 @@ def test_json(yes_no, record):
 
 
 def test_the_table(yes_no):
-    table = comparison_table(compare(yes_no('------++'), yes_no('+++++++-')))
+    table = comparison_text(compare(yes_no('------++'), yes_no('+++++++-')))
     for words in ('SHORT', 'ALL', '0.25 (2/8)', '0.88 (7/8)', '+0.62', '6 / 1', '0.125', 'position [m]'):
         assert words in table

@@ -1,7 +1,8 @@
 import pytest
 
 from remembr_ros.embedding.hashing import HashingEmbedder
-from remembr_ros.evaluation.run.windowed_recall import OracleRecall, TunedRecall, WindowedRecall
+from remembr_ros.evaluation.records.trace import QuestionTrace
+from remembr_ros.evaluation.run.windowed_recall import WindowedRecall
 from remembr_ros.memory.model.recall import ANYTHING, Query, Scope, Survey
 from remembr_ros.memory.model.record import Observation
 from remembr_ros.memory.opening import open_store
@@ -20,16 +21,16 @@ class TestWindowed(RecallContract):
 class TestOracle(RecallContract):
     @pytest.fixture
     def recall(self):
-        return OracleRecall(EVERYTHING, frozenset(memory.id for memory in DRIVE))
+        return WindowedRecall(EVERYTHING, ANYTHING, frozenset(memory.id for memory in DRIVE))
 
 
-class TestTuned(RecallContract):
+class TestWithoutWords(RecallContract):
     @pytest.fixture(scope='class')
     def recall(self, tmp_path_factory):
-        path = tmp_path_factory.mktemp('tuned') / 'memory.db'
+        path = tmp_path_factory.mktemp('store') / 'memory.db'
         with open_store(str(path), HashingEmbedder(64)) as store:
             store.add([Observation(memory) for memory in DRIVE])
-            yield TunedRecall(store, hybrid=False)
+            yield WindowedRecall(store, ANYTHING, hybrid=False)
 
 
 class Recall:
@@ -92,3 +93,26 @@ def test_an_open_window_changes_nothing():
     inner = Recall()
     ask_everything(WindowedRecall(inner, ANYTHING), Scope(after_ns=3, map_id='x'))
     assert inner.scopes == [Scope(after_ns=3, map_id='x')] * 5
+
+
+def test_each_query_is_written_down():
+    trace = QuestionTrace()
+    recall = WindowedRecall(ListedRecall(DRIVE), ANYTHING, trace=trace)
+    scope = Scope(map_id='cellar')
+    for query in (
+        Query('white door', scope=scope, limit=1),
+        Query(place=(0.0, 1.0, 0.0)),
+        Query(time_ns=FIRST_NS),
+        Query(limit=2),
+    ):
+        recall.find(query)
+    recall.count()
+    told = [(found['by'], found['asked'], found['scope'], found['limit']) for found in trace.recalls]
+    assert told == [
+        ('text', 'white door', {'robots': (), 'map_id': 'cellar', 'without': ()}, 1),
+        ('position', (0.0, 1.0, 0.0), {'robots': (), 'without': ()}, 5),
+        ('time', FIRST_NS, {'robots': (), 'without': ()}, 5),
+        ('newest', None, {'robots': (), 'without': ()}, 2),
+    ]
+    assert trace.recalls[0]['hits'] == [['d09', 1.0]]
+    assert all(found['seconds'] >= 0.0 for found in trace.recalls)

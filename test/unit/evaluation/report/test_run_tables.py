@@ -3,7 +3,8 @@ import pytest
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.metrics.scores import Outcome
 from remembr_ros.evaluation.records.record import TruthRecord
-from remembr_ros.evaluation.report.tabulation import fraction, tables
+from remembr_ros.evaluation.report.figures import fraction
+from remembr_ros.evaluation.report.run_tables import tables
 
 
 def rows(records, caption: str) -> dict[str, tuple[str, ...]]:

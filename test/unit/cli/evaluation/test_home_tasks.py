@@ -158,7 +158,6 @@ def test_a_language_model_goes_where_it_cites_and_nowhere_by_what_is_no_memory(
     [
         ({'data': 'findingdory'}, 'give their seeds'),
         ({'data': 'navqa', 'homes': (1,)}, 'no other data set'),
-        ({'data': 'findingdory', 'homes': (1, 1)}, 'once'),
         ({'data': 'findingdory', 'homes': (1,), 'planner': 'top1'}, 'cannot be given tasks'),
         ({'data': 'navqa', 'planner': 'random'}, 'for tasks alone'),
         ({'data': 'findingdory', 'homes': (1,), 'planner': 'all_captions'}, 'needs a language model'),

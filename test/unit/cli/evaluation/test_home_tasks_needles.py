@@ -28,13 +28,10 @@ def run(*options: object) -> int:
 
 
 @pytest.mark.usefixtures('_homes')
-def test_figures_by_length_and_depth_a_picture_and_a_second_run(
-    tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_figures_by_length_and_depth_and_a_second_run(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     assert run('--planner', 'oracle', '--out', tmp_path / 'a') == 0
     out = capsys.readouterr().out
     assert 'By length [tokens] and depth' in out
-    assert (tmp_path / 'a' / 'needles.png').stat().st_size > 10_000
     told = json.loads((tmp_path / 'a' / 'results.json').read_text())
     overall = told['overall']
     assert overall['accuracy'] == overall['ALL'] == 1.0
@@ -69,7 +66,7 @@ def test_figures_by_length_and_depth_a_picture_and_a_second_run(
         ({'data': 'needles'}, 'give their seeds'),
         ({'data': 'findingdory', 'homes': (1,), 'lengths': (9000,)}, 'lengths are of needles'),
         ({'data': 'needles', 'homes': (1,), 'lengths': (900,)}, '5000 tokens or more'),
-        ({'data': 'needles', 'homes': (1,), 'lengths': (9000, 9000)}, 'given twice'),
+        ({'data': 'needles', 'homes': (1,), 'detections': 'none'}, 'are of findingdory'),
     ],
 )
 def test_what_makes_no_sense_is_refused(settings: dict[str, object], says: str) -> None:
