@@ -14,15 +14,14 @@ from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
-from starlette.routing import Mount
+from starlette.routing import Route
 
 from remembr_ros import __version__
 from remembr_ros.web.api import acting, asking, drawing, event_stream, looking
 from remembr_ros.web.api.errors import ErrorJson, add_handlers
 from remembr_ros.web.api.scope import known_only
 from remembr_ros.web.backend import Backend, Listeners
-from remembr_ros.web.door.access import Access
-from remembr_ros.web.door.login import login_routes
+from remembr_ros.web.door.access import Access, login_routes
 from remembr_ros.web.live import Event
 from remembr_ros.web.site import Site, Transcribe, make_site
 
@@ -82,7 +81,7 @@ def build_app(
 
     app.mount('/page', _PageFiles(directory=PAGE))
     if mcp is not None:
-        app.router.routes.append(_Exactly('/mcp', mcp))
+        app.router.routes += [Route(path, mcp) for path in ('/mcp', '/mcp/')]  # without a redirect
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=4)  # 9 takes three times as long
     return app
 
@@ -144,15 +143,6 @@ class _PageFiles(StaticFiles):
         response = super().file_response(*args, **options)
         response.headers.update(ALWAYS_ASK)
         return response
-
-
-class _Exactly(Mount):
-    """An application at one path, and under it, without a redirect to the path with a slash."""
-
-    def matches(self, scope: Any) -> Any:
-        if scope['type'] == 'http' and scope['path'] == self.path:
-            scope = {**scope, 'path': f'{self.path}/'}
-        return super().matches(scope)
 
 
 def give_back_freed() -> None:

@@ -157,7 +157,7 @@ class Backend(Protocol):
     def forget(self, ids: Sequence[str]) -> int:
         """Delete memories with their pictures; return how many."""
 
-    def note(self, text: str, pose: Pose | None, *, frame_id: str, map_id: str) -> str:
+    def note(self, text: str, pose: Pose | None, *, map_id: str) -> str:
         """Store a person's note of now, and return its id."""
 
     def tell(self, deed: Deed) -> str:

@@ -3,17 +3,12 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from remembr_ros.errors import BudgetExceeded
+from remembr_ros.web.following import News
 
-MOST_STREAMS = 200  # open at a time
 MOST_WAITING = 50  # events for one page, the newest of each kind; one more, and ANEW waits in their place
 HEARTBEAT_S = 15.0  # without an event a page hears this often that it is still connected
-
-
-class TooManyStreams(BudgetExceeded):
-    """Raised when more pages are open than are served."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +24,21 @@ class Event:
     about: object = None
     key: str = ''
 
+    def after(self, missed: 'Event | None') -> 'Event':
+        """Return it in place of one of its kind that was not told: of memories, that more has changed."""
+        if missed is None or not isinstance(self.about, News):
+            return self
+        return replace(self, about=replace(self.about, new=(), anew=True))
+
 
 ANEW = Event('anew')  # more has happened than is told: whoever reads this reads everything anew
-
-Merge = Callable[[Event, Event], Event]
 
 
 class Stream:
     """What waits for one page; made by :meth:`Live.open`, read by one task of the event loop."""
 
-    def __init__(self, wants: Callable[[Event], bool], merge: Merge) -> None:
+    def __init__(self, wants: Callable[[Event], bool]) -> None:
         self._wants = wants
-        self._merge = merge
         self._loop = asyncio.get_running_loop()
         self._woken = asyncio.Event()
         self._lock = threading.Lock()
@@ -53,8 +51,7 @@ class Stream:
             return
         with self._lock:
             place = (event.kind, event.key)
-            before = self._waiting.pop(place, None)
-            self._waiting[place] = event if before is None else self._merge(before, event)
+            self._waiting[place] = event.after(self._waiting.pop(place, None))
             if len(self._waiting) > MOST_WAITING:
                 self._waiting = {(ANEW.kind, ''): ANEW}
         self._wake()
@@ -84,13 +81,9 @@ class Stream:
 
 
 class Live:
-    """Tells every open page what happens. Safe to share between threads.
+    """Tells every open page what happens. Safe to share between threads."""
 
-    :param merge: makes one event of one that still waits and a newer one of the same kind
-    """
-
-    def __init__(self, merge: Merge = lambda _, newer: newer) -> None:
-        self._merge = merge
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._streams: set[Stream] = set()
         self._closed = False
@@ -106,14 +99,9 @@ class Live:
             stream.put(event)
 
     def open(self, wants: Callable[[Event], bool] = lambda _: True) -> Stream:
-        """Return a new stream; from the event loop. It has to be given to :meth:`drop` in the end.
-
-        :raises TooManyStreams: as many are open as are served
-        """
-        stream = Stream(wants, self._merge)
+        """Return a new stream; from the event loop. It has to be given to :meth:`drop` in the end."""
+        stream = Stream(wants)
         with self._lock:
-            if len(self._streams) >= MOST_STREAMS:
-                raise TooManyStreams(f'{MOST_STREAMS} pages are open already; close one')
             self._streams.add(stream)
             if self._closed:
                 stream.end()

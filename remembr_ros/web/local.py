@@ -95,10 +95,10 @@ class LocalBackend:
         self._on_memories()
         return count
 
-    def note(self, text: str, pose: Pose | None, *, frame_id: str, map_id: str) -> str:
+    def note(self, text: str, pose: Pose | None, *, map_id: str) -> str:
         self._check(Ability.NOTE)
         with self._changing:
-            about = {'pose': pose, 'frame_id': frame_id, 'map_id': map_id}
+            about = {'pose': pose, 'frame_id': 'map', 'map_id': map_id}
             stored = store_note(lambda: self._store, text, self._robot(), self.now_ns(), **about)
         self._on_memories()
         return stored.id

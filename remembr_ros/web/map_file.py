@@ -1,17 +1,12 @@
-"""A map as nav2_map_server keeps it: a YAML file, and a picture of which each pixel is a cell.
+"""A map as nav2's map_saver writes it: a YAML file, and a picture of which each pixel is a cell.
 
-Format: the documentation of map_server (wiki.ros.org/map_server) and of nav2_map_server's MapMode. The
-darkness of a pixel, 0 for white to 1 for black, or the reverse where negate is set, becomes
-
-- trinary: above occupied_thresh occupied, below free_thresh free, else unknown;
-- scale: the same, but between the two 0 to 100; what is transparent at all is unknown;
-- raw: the pixel's value of 0 to 255 is that of the cell; above 100 it is unknown.
+The darkness of a pixel, 0 for white to 1 for black, or the reverse with negate, says what its cell is:
+occupied above occupied_thresh, free below free_thresh, else unknown (the mode trinary; no other is read).
 """
 
 import re
-from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 import yaml
@@ -27,19 +22,10 @@ from remembr_ros.navigation.grid import Grid
 MAX_YAML_BYTES = 2**16
 MAX_PICTURE_BYTES = 2**28  # as many as its pixels take with two bytes and two channels
 
-_BETWEEN = rb'(?:\s|#[^\n]*\n)+'
-_PGM = re.compile(rb'P([25])' + 3 * (_BETWEEN + rb'(\d{1,9})') + rb'\s')
+_PGM = re.compile(rb'P5' + 3 * rb'(?:\s|#[^\n]*\n)+(\d{1,9})' + rb'\s')
 _STRIPE = 2**20  # [px] at a time: as floats all of a large map would take several times the picture
 
 Pixels = NDArray[np.uint8] | NDArray[np.uint16]
-
-
-class Mode(str, Enum):
-    """How a pixel becomes a cell."""
-
-    TRINARY = 'trinary'
-    SCALE = 'scale'
-    RAW = 'raw'
 
 
 _Share = Annotated[float, Field(ge=0.0, le=1.0)]
@@ -55,7 +41,7 @@ class _Described(BaseModel):
     negate: bool = False
     occupied_thresh: _Share = 0.65
     free_thresh: _Share = 0.25
-    mode: Mode = Mode.TRINARY
+    mode: Literal['trinary'] = 'trinary'
 
 
 def read_map(path: Path) -> Grid:
@@ -109,11 +95,17 @@ def _pixels(path: Path) -> tuple[Pixels, int]:
     """Return what is in a picture, shape (height, width) or with channels, and which value is white."""
     data = _read(path, MAX_PICTURE_BYTES)
     if header := _PGM.match(data):
-        return _pgm(path, data, header)
-    size = announced_size(data)
-    if size is None:
+        width, height, white = map(int, header.groups())
+        if white not in (255, 65535):
+            raise InvalidRequest(f'{path} says that {white} is white; save the map as a PGM of 8 bits')
+    elif size := announced_size(data):
+        width, height = size.width, size.height
+    else:
         raise InvalidRequest(f'{path} is damaged or no picture; save the map as PGM or PNG')
-    _check_size(path, size.width, size.height)
+    if width < 1 or height < 1 or width * height > MAX_PIXELS:
+        raise InvalidRequest(
+            f'{path} has {width} x {height} pixels; a map has some, and at most {MAX_PIXELS}: make it coarser'
+        )
     import cv2
 
     try:
@@ -125,49 +117,10 @@ def _pixels(path: Path) -> tuple[Pixels, int]:
     return pixels, 255 if pixels.dtype == np.uint8 else 65535  # type: ignore[return-value]
 
 
-def _pgm(path: Path, data: bytes, header: re.Match[bytes]) -> tuple[Pixels, int]:
-    """Return the pixels by the specification of netpbm; OpenCV knows no other white than 255 and 65535."""
-    width, height, white = map(int, header.groups()[1:])
-    _check_size(path, width, height)
-    if not 1 <= white <= 65535:
-        raise InvalidRequest(f'{path} says that {white} is white; a PGM has 1 to 65535')
-    if header[1] == b'5':
-        depth = np.dtype(np.uint8 if white < 256 else '>u2')
-        there = min((len(data) - header.end()) // depth.itemsize, width * height)
-        values = np.frombuffer(data, depth, there, header.end())
-    else:
-        text = re.sub(rb'#[^\n]*', b'', data[header.end() :])
-        if not re.fullmatch(rb'[\d\s]*', text):
-            raise InvalidRequest(f'{path} is damaged: its pixels are no numbers; save the map again')
-        values = np.fromstring(text, np.int64, sep=' ')[: width * height]
-    if len(values) < width * height:
-        raise InvalidRequest(
-            f'{path} is cut off: {len(values)} of {width * height} pixels are there; save the map again'
-        )
-    return np.minimum(values, white).astype(np.uint16).reshape(height, width), white
-
-
-def _check_size(path: Path, width: int, height: int) -> None:
-    if width < 1 or height < 1 or width * height > MAX_PIXELS:
-        raise InvalidRequest(
-            f'{path} has {width} x {height} pixels; a map has some, and at most {MAX_PIXELS}: make it coarser'
-        )
-
-
 def _cells(pixels: Pixels, white: int, described: _Described) -> NDArray[np.int8]:
-    """Return what a part of the picture means: -1 unknown, 0 free to 100 occupied."""
+    """Return what a part of the picture means: -1 unknown, 0 free, 100 occupied."""
     channels = pixels.reshape(*pixels.shape[:2], -1)
-    colours = channels[..., : {2: 1, 4: 3}.get(channels.shape[2])]
-    light = colours.mean(axis=2) / white
-    if described.mode is Mode.RAW:
-        value = np.rint(light * 255.0)
-        return np.where(value > 100.0, -1.0, value).astype(np.int8)
+    light = channels[..., : {2: 1, 4: 3}.get(channels.shape[2])].mean(axis=2) / white  # without transparency
     dark = light if described.negate else 1.0 - light
-    low, high = described.free_thresh, described.occupied_thresh
-    between = np.full(dark.shape, -1.0)
-    if described.mode is Mode.SCALE:
-        between = np.rint(np.clip((dark - low) / max(high - low, 1e-9), 0.0, 1.0) * 100.0)
-    value = np.where(dark > high, 100.0, np.where(dark < low, 0.0, between))
-    if described.mode is Mode.SCALE and channels.shape[2] in {2, 4}:
-        value = np.where(channels[..., -1] < white, -1.0, value)
-    return value.astype(np.int8)
+    occupied, free = dark > described.occupied_thresh, dark < described.free_thresh
+    return np.where(occupied, 100, np.where(free, 0, -1)).astype(np.int8)

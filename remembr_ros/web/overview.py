@@ -143,9 +143,13 @@ def before_and_after(outline: Outline, memory_id: str) -> tuple[str | None, str 
     return ids[0], ids[1]
 
 
-def checked_box(box: Box | None) -> Box:
+def checked_box(box: Sequence[float] | None) -> Box:
+    """Return a box that makes sense; of None, everywhere.
+
+    :raises InvalidRequest: it makes none
+    """
     if box is None:
         return -math.inf, -math.inf, math.inf, math.inf
-    if len(box) != 4 or any(map(math.isnan, box)) or box[0] > box[2] or box[1] > box[3]:
-        raise InvalidRequest(f'{box} is not a box; give least x and y, then greatest x and y, in metres')
-    return box
+    if len(box) != 4 or not all(map(math.isfinite, box)) or box[0] > box[2] or box[1] > box[3]:
+        raise InvalidRequest(f'{tuple(box)} is no part of a map; give x0,y0,x1,y1 in metres, least first')
+    return box[0], box[1], box[2], box[3]

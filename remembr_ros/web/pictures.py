@@ -5,8 +5,8 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable
-from concurrent.futures import Future
 from dataclasses import dataclass
+from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,15 @@ from remembr_ros.web.backend import Backend
 
 _log = logging.getLogger(__name__)
 
-WIDTHS = (256, 1024)  # [px] of thumbnails: in a list, and on a whole screen
 KEPT_BYTES = 24_000_000  # [B] of thumbnails that are kept: about a thousand of a list
-AT_ONCE = 2  # thumbnails made at the same time: a picture takes 200 MB at most while it is decoded
 LONGEST_SIDE = 2048  # [px] of the map's picture; of more cells some share a pixel
+
+
+class Width(IntEnum):
+    """Of a thumbnail [px]."""
+
+    SMALL = 256  # in a list
+    LARGE = 1024  # on a whole screen
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,17 +47,19 @@ class Pictures:
 
     def __init__(self, backend: Backend, kept_bytes: int = KEPT_BYTES) -> None:
         self._backend, self._kept_bytes = backend, kept_bytes
-        self._lock, self._at_once = threading.Lock(), threading.Semaphore(AT_ONCE)
-        self._thumbnails: OrderedDict[tuple[str, int], Future[bytes]] = OrderedDict()
-        self._bytes = 0
+        self._lock = threading.Lock()
+        self._making = threading.Lock()  # one at a time: a picture takes 200 MB at most while it is decoded
+        self._thumbnails: OrderedDict[tuple[str, Width], bytes] = OrderedDict()
+        self._drops = 0
+        """How often some were forgotten."""
         self._map_lock = threading.Lock()
         self._map: MapImage | None = None
 
-    def keyframe(self, name: str, width: int | None = None) -> bytes:
+    def keyframe(self, name: str, width: Width | None = None) -> bytes:
         """Return a keyframe as JPEG.
 
-        :param width: one of WIDTHS; a wider picture is made so wide. None: as it is kept
-        :raises InvalidRequest: there is none of this name, it is damaged, or the width is another
+        :param width: that a wider picture is made. None: as it is kept
+        :raises InvalidRequest: there is none of this name, or it is damaged
         :raises StoreUnavailable: the memory is out of reach
         """
         if not is_keyframe_name(name):
@@ -61,19 +68,19 @@ class Pictures:
             )
         if width is None:
             return self._backend.picture(name)
-        if width not in WIDTHS:
-            raise InvalidRequest(
-                f'pictures are {" or ".join(map(str, WIDTHS))} wide, or as they are; not {width}'
-            )
-        key = name, width
-        with self._lock:
-            made = self._thumbnails.get(key)
-            if is_new := made is None:
-                made = self._thumbnails[key] = Future()
-            self._thumbnails.move_to_end(key)
-        if is_new:
-            self._make(key, made)
-        return made.result()
+        if (kept := self._kept((name, width))) is not None:
+            return kept
+        with self._making:
+            if (kept := self._kept((name, width))) is not None:
+                return kept  # somebody else had it made meanwhile
+            drops = self._drops
+            thumbnail = _thumbnail(name, self._backend.picture(name), width)
+            with self._lock:
+                if drops == self._drops:  # else it may have been forgotten meanwhile
+                    self._thumbnails[name, width] = thumbnail
+                    while sum(map(len, self._thumbnails.values())) > self._kept_bytes:
+                        self._thumbnails.popitem(last=False)
+            return thumbnail
 
     def drop(self, names: Iterable[str] | None = None) -> None:
         """Forget what was made of these keyframes, and what is being made.
@@ -81,10 +88,17 @@ class Pictures:
         :param names: None: of all, as when somebody else may have forgotten some
         """
         with self._lock:
-            kept = list(self._thumbnails)
-            dropped = kept if names is None else [(name, width) for name in names for width in WIDTHS]
-            for key in dropped:
-                self._take_out(key)
+            self._drops += 1
+            dropped = {name for name, _ in self._thumbnails} if names is None else names
+            for name in dropped:
+                for width in Width:
+                    self._thumbnails.pop((name, width), None)
+
+    def _kept(self, key: tuple[str, Width]) -> bytes | None:
+        with self._lock:
+            if key in self._thumbnails:
+                self._thumbnails.move_to_end(key)
+            return self._thumbnails.get(key)
 
     def map(self) -> MapImage | None:
         """Return the map; made once for each grid. None: there is none."""
@@ -97,32 +111,6 @@ class Pictures:
                 lies = repr((grid.resolution, grid.origin)).encode()
                 self._map = MapImage(grid, hashlib.sha256(lies + png).hexdigest()[:16], png)
             return self._map
-
-    def _make(self, key: tuple[str, int], made: 'Future[bytes]') -> None:
-        name, width = key
-        try:
-            with self._at_once:
-                thumbnail = _thumbnail(name, self._backend.picture(name), width)
-        except BaseException as error:  # noqa: BLE001 (whoever waits for it gets it)
-            with self._lock:
-                if self._thumbnails.get(key) is made:
-                    del self._thumbnails[key]
-            made.set_exception(error)
-            return
-        with self._lock:
-            made.set_result(thumbnail)
-            if self._thumbnails.get(key) is not made:
-                return  # dropped meanwhile
-            self._bytes += len(thumbnail)
-            for oldest in [key for key, one in self._thumbnails.items() if one.done()]:
-                if self._bytes <= self._kept_bytes:
-                    break
-                self._take_out(oldest)
-
-    def _take_out(self, key: tuple[str, int]) -> None:
-        made = self._thumbnails.pop(key, None)
-        if made is not None and made.done():
-            self._bytes -= len(made.result())
 
 
 def _thumbnail(name: str, image: bytes, width: int) -> bytes:

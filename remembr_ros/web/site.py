@@ -1,15 +1,10 @@
 """What all routes, and MCP, share: one memory as it is shown, and its forgetting."""
 
 import logging
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import tzinfo
 
-import numpy as np
-
-from remembr_ros.errors import RemembrError
-from remembr_ros.memory.model.outline import Outline
 from remembr_ros.speech.sound.recording import decode_recording
 from remembr_ros.speech.whisper import WhisperTranscriber
 from remembr_ros.timestamps import machine_zone_name, zone_named
@@ -52,12 +47,12 @@ def make_site(backend: Backend, *, transcribe: Transcribe | None = None, zone: s
     :param zone: the IANA name of the time zone in which days begin; empty: this machine's
     :raises InvalidRequest: there is no such zone
     """
-    live, pictures = Live(merged), Pictures(backend)
+    live, pictures = Live(), Pictures(backend)
 
     def on_news(news: News) -> None:
         if news.anew:  # somebody else may have forgotten something
             pictures.drop()
-            drop_gone(exchanges, following.contents.outline, backend)
+            exchanges.drop_gone(following.contents.outline)
         live.tell(Event('memories', news))
 
     following = Following(backend, on_news, on_problem=lambda: live.tell(Event('state')))
@@ -67,7 +62,7 @@ def make_site(backend: Backend, *, transcribe: Transcribe | None = None, zone: s
         following=following,
         live=live,
         exchanges=exchanges,
-        drives=Drives(backend, lambda: live.tell(Event('situation'))),
+        drives=Drives(backend, lambda _: live.tell(Event('situation'))),
         pictures=pictures,
         zone=zone_named(zone),
         zone_name=zone or machine_zone_name(),
@@ -84,23 +79,6 @@ def transcriber(model: str) -> Transcribe | None:
         return None
     whisper = WhisperTranscriber(model)
     return lambda recording: whisper.transcribe(decode_recording(recording)).text
-
-
-def merged(before: Event, event: Event) -> Event:
-    """Return one event for two of a kind: of memories, that more has changed than is told."""
-    if isinstance(before.about, News) and isinstance(event.about, News):
-        return replace(event, about=replace(event.about, new=(), anew=True))
-    return event
-
-
-def drop_gone(exchanges: Exchanges, outline: Outline, backend: Backend) -> None:
-    """Drop the answers that rest on memories which are not there any more, or of which nobody can tell."""
-    cited = exchanges.cited()
-    known = outline.ids[np.isin(outline.ids, [one.encode() for one in cited])]
-    missing = cited.difference(known.astype(str).tolist())
-    with suppress(RemembrError):
-        missing.difference_update(memory.id for memory in backend.get(sorted(missing)))
-    exchanges.forget(missing)
 
 
 def forget(site: Site, ids: Sequence[str], *, who: str) -> int:
@@ -120,3 +98,17 @@ def forget(site: Site, ids: Sequence[str], *, who: str) -> int:
     site.exchanges.forget(ids)
     logger.warning('%d of them are forgotten', count)
     return count
+
+
+def unknown_argument(what: str, given: Iterable[str], known: Iterable[str]) -> str | None:
+    """Return why what was given is refused: dropped silently, it would look as if it had counted.
+
+    :param what: takes these arguments, such as a tool
+    :param given: names of arguments
+    :param known: names of those that it takes
+    :return: for a person or an agent; None: all of it is known
+    """
+    names = list(known)
+    takes = f'it takes {", ".join(names)}' if names else 'it takes none'
+    wrong = (name for name in given if name not in names)
+    return next((f'{what} has no argument {name[:50]!r}; {takes}' for name in wrong), None)

@@ -8,10 +8,8 @@ from numpy.typing import NDArray
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import Scope
-from remembr_ros.timestamps import NS
+from remembr_ros.memory.motion.track import GAP_NS
 from remembr_ros.web.overview import Box, admitted, checked_box, named
-
-GAP_NS = 600 * NS  # Of a longer time without a place nobody knows which way the robot took
 
 Indices = NDArray[np.int64]
 
@@ -34,8 +32,8 @@ class Trail:
 def tracks(outline: Outline, scope: Scope, points: int, box: Box | None = None) -> list[Trail]:
     """Return the ways of the robots, by the memories that they made themselves, robot by robot.
 
-    A way is broken where the robot was on another map or out of the scope, where no place is known for
-    GAP_NS, and where it leaves the box.
+    A way is broken where the robot was on another map or out of the scope, where it leaves the box, and where
+    no place is known for so long that a track ends there, too (remembr_ros.memory.motion.track).
 
     :param points: of all ways together at most; the ones that matter least to their shape are left out, and
         beyond a third as many ways the shortest

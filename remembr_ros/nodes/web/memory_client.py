@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from rclpy.callback_groups import ReentrantCallbackGroup
@@ -14,8 +15,10 @@ from remembr_msgs.srv import Outline as OutlineSrv
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.deeds.deed import Deed
 from remembr_ros.memory.model.outline import Outline
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.corrections import ObjectCorrection
 from remembr_ros.memory.objects.known import KnownObject, known_objects
+from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.nodes.agent.recall_client import RecallClient
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import pose_to_msg, time_to_msg
@@ -28,13 +31,17 @@ TOLD_S = 12.0  # [s] the events node responds once a deed is stored, which it wa
 class MemoryClient:
     """Services of the memory node, and of the events node; may be called from any thread but the executor's.
 
+    This is the half of remembr_ros.web.backend.Backend that is about the memory.
+
     :param node: has to be spinning while a call waits
     :param timeout_s: as of a RecallClient
+    :param map_frame: of the poses that are given
     """
 
-    def __init__(self, node: Node, timeout_s: float = 5.0) -> None:
+    def __init__(self, node: Node, timeout_s: float = 5.0, map_frame: str = 'map') -> None:
         self.recall = RecallClient(node, timeout_s)
         self._node = node
+        self._map_frame = map_frame
         group = ReentrantCallbackGroup()
         others = (OutlineSrv, 'outline'), (Forget, 'forget'), (CorrectObject, 'correct_object')
         notes = (Remember, 'remember'), (RememberEvent, 'remember_event')
@@ -43,7 +50,10 @@ class MemoryClient:
             for kind, name in (*others, *notes)
         ]
 
-    def close(self) -> None:
+    def on_change(self) -> None:
+        """Called when something was stored or forgotten by this."""
+
+    def destroy(self) -> None:
         """Give the clients back."""
         self.recall.close()
         for client in self._clients:
@@ -63,6 +73,9 @@ class MemoryClient:
                 request = OutlineSrv.Request(after_ns=response.start[-1], after_id=response.ids[-1])
         return outline_from_pages(pages)
 
+    def get(self, ids: Sequence[str]) -> list[Memory]:
+        return self.recall.get(ids)
+
     def picture(self, name: str) -> bytes:
         """Return a keyframe by its name as JPEG.
 
@@ -77,7 +90,7 @@ class MemoryClient:
         :raises InvalidRequest: the memory is read-only, or that makes no sense
         :raises StoreUnavailable: the memory node does not answer, or its store does not work
         """
-        return int(self._call(self._forgets, Forget.Request(ids=list(ids))).count)
+        return int(self._change(self._forgets, Forget.Request(ids=list(ids))).count)
 
     def correct(self, correction: ObjectCorrection) -> KnownObject | None:
         """Say what is true of an object; return it as it is then, None: it is deleted; raises as forget."""
@@ -90,15 +103,23 @@ class MemoryClient:
             map_id=correction.map_id or '',
             match_map=correction.map_id is not None,
         )
-        told = self._call(self._corrections, request)
-        return next(iter(known_objects(memory_from_msg(one.memory) for one in told.objects)), None)
+        corrected = self._change(self._corrections, request).objects
+        return next(iter(known_objects(memory_from_msg(known.memory) for known in corrected)), None)
 
-    def note(self, text: str, pose: Pose | None, *, frame_id: str, map_id: str) -> str:
+    def name_place(self, place: NamedPlace) -> str:
+        """Give a part of a map its name, and return the id of its memory; raises as forget does."""
+        identity = self.recall.name_place(
+            replace(place, memory=replace(place.memory, frame_id=self._map_frame))
+        )
+        self.on_change()
+        return identity
+
+    def note(self, text: str, pose: Pose | None, *, map_id: str) -> str:
         """Store a person's note of now, and return its id; raises as forget does."""
         request = Remember.Request(text=text, use_pose=pose is not None, map_id=map_id)
         if pose is not None:
-            request.pose.header.frame_id, request.pose.pose = frame_id, pose_to_msg(pose)
-        return str(self._call(self._notes, request).id)
+            request.pose.header.frame_id, request.pose.pose = self._map_frame, pose_to_msg(pose)
+        return str(self._change(self._notes, request).id)
 
     def tell(self, deed: Deed) -> str:
         """Store what the robot did, as somebody tells it, and return its id; without times it is of now.
@@ -106,8 +127,13 @@ class MemoryClient:
         :raises InvalidRequest: that makes no sense
         :raises StoreUnavailable: the events node does not answer, or no memory node has stored it yet
         """
-        event = RememberEvent.Request(event=_event(deed))
-        return str(self._call(self._deeds, event, whose='events', timeout_s=TOLD_S).id)
+        event = RememberEvent.Request(event=_event(replace(deed, frame_id=self._map_frame)))
+        return str(self._change(self._deeds, event, whose='events', timeout_s=TOLD_S).id)
+
+    def _change(self, client: Client, request: Any, **how: Any) -> Any:
+        response = self._call(client, request, **how)
+        self.on_change()
+        return response
 
     def _call(self, client: Client, request: Any, **how: Any) -> Any:
         """Return the response; raise what the node says went wrong: the services share these codes."""

@@ -2,7 +2,7 @@
 
 import math
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any
 
@@ -17,15 +17,9 @@ from remembr_msgs.srv import Confirm
 from remembr_ros.agent.model.answer import Answer
 from remembr_ros.agent.planner import OnProgress, Progress
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
-from remembr_ros.geometry import Pose, StampedPose
-from remembr_ros.memory.deeds.deed import Deed
-from remembr_ros.memory.model.outline import Outline
+from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.memory.objects.corrections import ObjectCorrection
-from remembr_ros.memory.objects.known import KnownObject
-from remembr_ros.memory.places.place import NamedPlace
-from remembr_ros.memory.recall import Recall
 from remembr_ros.navigation.grid import Grid
 from remembr_ros.navigation.terrain import KeepOut
 from remembr_ros.nodes.agent.answer_conversion import answer_from_msg
@@ -47,7 +41,7 @@ MARGIN_S = 5.0  # [s] beyond the agent node's own deadlines; then it is taken to
 _WANTED = ('navigation', 'keep_out', 'timeout', 'confirm_timeout', 'drive_timeout')
 
 
-class RosBackend:
+class RosBackend(MemoryClient):
     """Implements remembr_ros.web.backend.Backend over the memory node and the agent node.
 
     It is there while a node is active: what it subscribes and calls ends with that.
@@ -56,20 +50,17 @@ class RosBackend:
     """
 
     def __init__(self, node: ManagedNode, parameters: WebParameters) -> None:
-        p = parameters
-        self._node = node
-        self._map_frame = p.map_frame
-        self.name = p.robot
+        super().__init__(node, parameters.call_timeout, parameters.map_frame)
+        self._web_node = node
+        self.name = parameters.robot
         self.abilities = frozenset(Ability) - {Ability.CORRECT}
-        self._memory = MemoryClient(node, p.call_timeout)
-        self.recall: Recall = self._memory.recall
-        node.while_active.callback(self._memory.close)
+        node.while_active.callback(self.destroy)
         self._confirm = self._service(Confirm, 'agent/confirm')
         self._stop = self._service(Trigger, 'agent/stop')
         self._get_parameters = self._service(GetParameters, 'agent/get_parameters')
         self._ask = ActionCall(node, Ask, 'ask')
         self._go_to = ActionCall(node, GoTo, 'go_to')
-        self._watch = RobotWatch(node, p)
+        self._watch = RobotWatch(node, parameters)
         self._agent = AgentParameters()
         self._keep_out: tuple[KeepOut, ...] = ()
         self._chore = Chore('agent', self._read_agent, node.get_logger(), period_s=AGENT_S)
@@ -79,19 +70,13 @@ class RosBackend:
         return self._watch.value('agent', 'planner')
 
     def now_ns(self) -> int:
-        return self._node.now_ns()
+        return self._web_node.now_ns()
 
     def listen(self, listeners: Listeners) -> None:
         self._watch.listeners = listeners
 
-    def outline(self) -> Outline:
-        return self._memory.outline()
-
-    def get(self, ids: Sequence[str]) -> list[Memory]:
-        return self._memory.recall.get(ids)
-
-    def picture(self, name: str) -> bytes:
-        return self._memory.picture(name)
+    def on_change(self) -> None:
+        self._watch.listeners.on_memories()
 
     def ask(
         self, question: str, *, asker: str, scope: Scope, on_progress: OnProgress, cancel: threading.Event
@@ -105,32 +90,6 @@ class RosBackend:
         if result.error_code != Ask.Result.NONE:
             raise ask_error(result.error_code, result.error_msg)
         return answer_from_msg(result.answer)
-
-    def forget(self, ids: Sequence[str]) -> int:
-        count = self._memory.forget(ids)
-        self._watch.listeners.on_memories()
-        return count
-
-    def note(self, text: str, pose: Pose | None, *, frame_id: str, map_id: str) -> str:
-        identity = self._memory.note(text, pose, frame_id=self._map_frame, map_id=map_id)
-        self._watch.listeners.on_memories()
-        return identity
-
-    def tell(self, deed: Deed) -> str:
-        identity = self._memory.tell(replace(deed, frame_id=self._map_frame))
-        self._watch.listeners.on_memories()
-        return identity
-
-    def name_place(self, place: NamedPlace) -> str:
-        memory = replace(place.memory, frame_id=self._map_frame)
-        identity = self._memory.recall.name_place(replace(place, memory=memory))
-        self._watch.listeners.on_memories()
-        return identity
-
-    def correct(self, correction: ObjectCorrection) -> KnownObject | None:
-        known = self._memory.correct(correction)
-        self._watch.listeners.on_memories()
-        return known
 
     def situation(self) -> Situation:
         watch = self._watch
@@ -188,7 +147,7 @@ class RosBackend:
 
     def close(self) -> None:
         """Wait for nothing any more; what this takes of the node ends with its service."""
-        for wait in (self._memory.recall, self._ask, self._go_to):
+        for wait in (self.recall, self._ask, self._go_to):
             wait.give_up()
         self._chore.close(0.0)
 
@@ -197,8 +156,8 @@ class RosBackend:
         client = self._node.create_client(
             kind, name, qos_profile=qos.SERVICES, callback_group=ReentrantCallbackGroup()
         )
-        self._node.while_active.callback(self._node.destroy_client, client)
-        return lambda request: self._memory.recall.call(client, request, 'agent')
+        self._web_node.while_active.callback(self._node.destroy_client, client)
+        return lambda request: self.recall.call(client, request, 'agent')
 
     def _read_agent(self) -> None:
         """Read those of the agent node's parameters that count here; while it is away the last ones do."""

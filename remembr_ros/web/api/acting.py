@@ -1,7 +1,7 @@
 """Routes for whoever may act: notes, forgetting, driving."""
 
 import logging
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -14,7 +14,7 @@ from remembr_ros.memory.notes import MAX_BYTES
 from remembr_ros.memory.objects.corrections import ObjectCorrection
 from remembr_ros.memory.places.place import place
 from remembr_ros.timestamps import format_iso, parse_time
-from remembr_ros.web.api import event_forms, forms
+from remembr_ros.web import forms
 from remembr_ros.web.api.errors import refused_as
 from remembr_ros.web.api.looking import MemoryId, ObjectId, memory_of, one_object
 from remembr_ros.web.api.scope import SITE
@@ -134,8 +134,8 @@ def forgetting(site: SITE, memory_id: MemoryId) -> forms.ForgettingJson:
 
 
 @routes.delete('/api/memories/{memory_id}')
-def forget(site: SITE, memory_id: MemoryId, request: Request, response: Response) -> forms.ForgottenJson:
-    """Delete a memory with its pictures, for good; what the browser keeps of them, too."""
+def forget(site: SITE, memory_id: MemoryId, request: Request, response: Response) -> dict[str, int]:
+    """Delete a memory with its pictures, for good; with what the browser keeps. `forgotten`: how many."""
     _can(site, Ability.FORGET)
     memory = memory_of(site, memory_id)
     count = forget_for_good(site, [memory.id], who=request.state.who)
@@ -146,17 +146,17 @@ def forget(site: SITE, memory_id: MemoryId, request: Request, response: Response
 
 
 @routes.post('/api/notes', status_code=201)
-def note(site: SITE, request: Request, body: NoteRequest) -> forms.NotedJson:
-    """Store a note of now."""
+def note(site: SITE, request: Request, body: NoteRequest) -> dict[str, str]:
+    """Store a note of now; `id`: that of its memory."""
     _can(site, Ability.NOTE)
-    memory_id = site.backend.note(body.text, body.pose, frame_id='map', map_id=body.map_id)
+    memory_id = site.backend.note(body.text, body.pose, map_id=body.map_id)
     logger.warning('%s noted memory %s', request.state.who, memory_id)
     return {'id': memory_id}
 
 
 @routes.post('/api/events', status_code=201)
-def tell(site: SITE, request: Request, body: EventRequest) -> forms.NotedJson:
-    """Store what the robot did."""
+def tell(site: SITE, request: Request, body: EventRequest) -> dict[str, str]:
+    """Store what the robot did; `id`: that of its memory."""
     _can(site, Ability.NOTE)
     memory_id = site.backend.tell(told_deed(**body.model_dump()))
     logger.warning('%s told deed %s', request.state.who, memory_id)
@@ -164,8 +164,8 @@ def tell(site: SITE, request: Request, body: EventRequest) -> forms.NotedJson:
 
 
 @routes.post('/api/places', status_code=201)
-def name_place(site: SITE, request: Request, body: NamingRequest) -> forms.NotedJson:
-    """Give a part of a map its name; to take it away, forget the memory of its id."""
+def name_place(site: SITE, request: Request, body: NamingRequest) -> dict[str, str]:
+    """Give a part of a map its name; to take it away, forget the memory of the `id`."""
     _can(site, Ability.NOTE)
     named = place(**body.model_dump(), now_ns=site.backend.now_ns())
     logger.warning('%s names place %r', request.state.who, named.name)
@@ -175,8 +175,10 @@ def name_place(site: SITE, request: Request, body: NamingRequest) -> forms.Noted
 
 
 @routes.post('/api/objects/{object_id}')
-def correct(site: SITE, object_id: ObjectId, request: Request, said: CorrectionRequest) -> forms.ThingJson:
-    """Take what a person says of an object: it outranks what is seen."""
+def correct(
+    site: SITE, object_id: ObjectId, request: Request, said: CorrectionRequest
+) -> dict[str, dict[str, Any] | None]:
+    """Take what a person says of an object: it outranks what is seen. null: it is deleted."""
     _can(site, Ability.CORRECT)
     time_ns = None if said.time is None else parse_time(said.time)
     logger.warning('%s corrects object %s: %s', request.state.who, object_id, said.action)
@@ -187,7 +189,7 @@ def correct(site: SITE, object_id: ObjectId, request: Request, said: CorrectionR
 
 
 @routes.post('/api/go', status_code=202)
-def go(site: SITE, request: Request, body: GoRequest) -> event_forms.DriveJson:
+def go(site: SITE, request: Request, body: GoRequest) -> forms.DriveJson:
     """Have the robot drive, once a person has said yes; the event `situation` tells how it goes."""
     _can(site, Ability.DRIVE)
     target: Memory | StampedPose
@@ -197,20 +199,20 @@ def go(site: SITE, request: Request, body: GoRequest) -> event_forms.DriveJson:
         target = memory_of(site, body.memory_id or '')
     with refused_as(409):
         drive = site.drives.begin(target, map_id=body.map_id, asker=request.state.who)
-    return event_forms.drive_json(drive)
+    return forms.drive_json(drive)
 
 
 @routes.post('/api/confirm')
-def confirm(site: SITE, request: Request, body: ConfirmRequest) -> forms.DoneJson:
-    """Say yes or no to the goals that wait."""
+def confirm(site: SITE, request: Request, body: ConfirmRequest) -> dict[str, str]:
+    """Say yes or no to the goals that wait; `detail`: what came of it."""
     _can(site, Ability.DRIVE)
     with refused_as(409):
         return {'detail': site.drives.confirm(body.yes, body.proposal, asker=request.state.who)}
 
 
 @routes.post('/api/stop')
-def stop(site: SITE, request: Request) -> forms.DoneJson:
-    """End every drive."""
+def stop(site: SITE, request: Request) -> dict[str, str]:
+    """End every drive; `detail`: what came of it, for a person."""
     _can(site, Ability.DRIVE)
     return {'detail': site.drives.stop(asker=request.state.who)}
 

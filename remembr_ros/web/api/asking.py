@@ -10,7 +10,7 @@ from pydantic import Field
 
 from remembr_ros.agent.agent import MAX_QUESTION
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.web.api import event_forms, forms
+from remembr_ros.web import forms
 from remembr_ros.web.api.errors import refused_as
 from remembr_ros.web.api.event_stream import EVENT_STREAM, sse
 from remembr_ros.web.api.scope import SITE, ScopeFields
@@ -32,7 +32,7 @@ class AskRequest(ScopeFields):
 
 
 @routes.post('/api/ask', responses={200: {'content': {EVENT_STREAM: {}}}})
-async def ask(site: SITE, request: Request, body: AskRequest) -> event_forms.ExchangeJson:
+async def ask(site: SITE, request: Request, body: AskRequest) -> forms.ExchangeJson:
     """Ask a question and wait for the answer. With `Accept: text/event-stream` the answer is a stream of
     events `exchange`, one at each progress; the last one has the answer, or says why there is none. When its
     stream is cut off, a question goes on: DELETE /api/exchanges/ID ends it."""
@@ -51,28 +51,28 @@ async def ask(site: SITE, request: Request, body: AskRequest) -> event_forms.Exc
         raise
     progress = _progress(site, stream, exchange)
     if EVENT_STREAM in request.headers.get('accept', ''):
-        events = (sse('exchange', event_forms.exchange_json(one)) async for one in progress)
+        events = (sse('exchange', forms.exchange_json(changed)) async for changed in progress)
         return StreamingResponse(events, media_type=EVENT_STREAM)  # type: ignore[return-value]
-    async for one in progress:
-        exchange = one
-    return event_forms.exchange_json(exchange)
+    async for changed in progress:
+        exchange = changed
+    return forms.exchange_json(exchange)
 
 
 @routes.delete('/api/exchanges/{exchange_id}')
 def cancel(
     site: SITE, exchange_id: Annotated[str, Path(max_length=64, description='of a question')]
-) -> event_forms.ExchangeJson:
+) -> forms.ExchangeJson:
     """Cancel a question that is under way."""
     try:
         with refused_as(409):
-            return event_forms.exchange_json(site.exchanges.cancel(exchange_id))
+            return forms.exchange_json(site.exchanges.cancel(exchange_id))
     except KeyError:
         raise HTTPException(404, 'there is no such question any more') from None
 
 
 @routes.post('/api/speech')
-async def speech(site: SITE, request: Request) -> forms.SaidJson:
-    """Return what is said in the recording that is the body: webm, ogg, wav or mp4."""
+async def speech(site: SITE, request: Request) -> dict[str, str]:
+    """Return the `text` that is said in the recording that is the body: webm, ogg, wav or mp4."""
     if site.transcribe is None:
         raise HTTPException(404, 'nobody understands speech here; start the server with --speech MODEL')
     return {'text': await run_in_threadpool(site.transcribe, await request.body())}

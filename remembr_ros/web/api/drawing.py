@@ -1,6 +1,5 @@
 """Routes for whoever may look: what map and timeline are drawn from, and pictures."""
 
-from enum import IntEnum
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
@@ -10,25 +9,18 @@ from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.record import OBJECT
 from remembr_ros.timestamps import NS, format_iso
-from remembr_ros.web import overview
+from remembr_ros.web import forms, overview
 from remembr_ros.web.activity import activity as activity_of
-from remembr_ros.web.api import forms
 from remembr_ros.web.api.errors import refused_as
 from remembr_ros.web.api.scope import SITE, ScopeQuery, box_of, near_of, scope_of
 from remembr_ros.web.door.access import Right, needs
+from remembr_ros.web.pictures import Width
 from remembr_ros.web.site import Site
 from remembr_ros.web.ways import Trail, tracks
 
 routes = APIRouter(dependencies=[Depends(needs(Right.LOOK))], tags=['looking'])
 
 IMMUTABLE = 'private, max-age=31536000, immutable'
-
-
-class Width(IntEnum):
-    """Of a thumbnail [px]."""
-
-    SMALL = 256
-    LARGE = 1024
 
 
 class CellsQuery(ScopeQuery):
@@ -66,7 +58,7 @@ def cells(site: SITE, query: Annotated[CellsQuery, Query()]) -> forms.CellsJson:
 
 
 @routes.get('/api/track')
-def track(site: SITE, query: Annotated[TrackQuery, Query()]) -> forms.TracksJson:
+def track(site: SITE, query: Annotated[TrackQuery, Query()]) -> dict[str, list[forms.TrackJson]]:
     """Return where robots drove."""
     scope = scope_of(query, near_of(query, site))
     found = tracks(_outline(site), scope, query.points, box_of(query.box))

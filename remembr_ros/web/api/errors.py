@@ -13,14 +13,12 @@ from remembr_ros import errors
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.printable import printable
 from remembr_ros.web.exchanges import TooManyQuestions
-from remembr_ros.web.live import TooManyStreams
 
 RETRY_S = 2  # after which it is worth another try, where something is out of reach
 _QUOTED = 200  # characters of a request's value that an error quotes
 
 _STATUS: tuple[tuple[type[errors.RemembrError], int], ...] = (
     (TooManyQuestions, 429),
-    (TooManyStreams, 429),
     (InvalidRequest, 400),
     (errors.NothingRemembered, 404),
     (errors.BudgetExceeded, 504),
@@ -57,34 +55,22 @@ def status_of(error: errors.RemembrError) -> int:
 
 def add_handlers(app: FastAPI) -> None:
     """Have every error of the application answered by a sentence."""
-    app.add_exception_handler(errors.RemembrError, _on_stated)
-    app.add_exception_handler(RequestValidationError, _on_invalid)
-    app.add_exception_handler(HTTPException, _on_refused)
-    app.add_exception_handler(Exception, _on_unforeseen)
+    for kind in (errors.RemembrError, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, _answer)
 
 
-def _answer(status: int, sentence: str, headers: dict[str, str] | None = None) -> JSONResponse:
+async def _answer(_: Request, error: Exception) -> JSONResponse:
+    status, headers = 500, dict[str, str]()
+    sentence = 'this failed on the server; its log says why'  # as who serves this writes it there
+    if isinstance(error, HTTPException):
+        status, sentence, headers = error.status_code, str(error.detail), dict(error.headers or {})
+    elif isinstance(error, RequestValidationError):
+        status, sentence = 400, '; '.join(map(_sentence, error.errors()[:3]))
+    elif isinstance(error, errors.RemembrError):
+        status, sentence = status_of(error), str(error)
+        if status in (429, 503):
+            headers = {'Retry-After': str(RETRY_S)}
     return JSONResponse({'error': sentence}, status, headers)
-
-
-async def _on_stated(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, errors.RemembrError)
-    status = status_of(error)
-    return _answer(status, str(error), {'Retry-After': str(RETRY_S)} if status in (429, 503) else None)
-
-
-async def _on_invalid(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, RequestValidationError)
-    return _answer(400, '; '.join(map(_sentence, error.errors()[:3])))
-
-
-async def _on_refused(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, HTTPException)
-    return _answer(error.status_code, str(error.detail), dict(error.headers or {}))
-
-
-async def _on_unforeseen(_: Request, __: Exception) -> JSONResponse:  # who serves this logs it
-    return _answer(500, 'this failed on the server; its log says why')
 
 
 def _sentence(error: dict[str, object]) -> str:

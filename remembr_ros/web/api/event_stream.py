@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Depends
 from fastapi.responses import StreamingResponse
 
-from remembr_ros.web.api import event_forms
+from remembr_ros.web import forms
 from remembr_ros.web.api.scope import SITE
 from remembr_ros.web.door.access import Right, needs
 from remembr_ros.web.exchanges import Exchange
@@ -53,11 +53,11 @@ async def _told(site: Site, stream: Stream) -> AsyncIterator[str]:
                 continue
             for each in _everything(site) if event is ANEW else [event]:
                 try:
-                    told = sse(each.kind, _data(each, site), site.following.contents.version)
+                    text = sse(each.kind, _data(each, site), site.following.contents.version)
                 except ValueError:
                     logger.exception('an event %s cannot be told', each.kind)  # others can
                     continue
-                yield told
+                yield text
     finally:
         site.live.drop(stream)
 
@@ -66,15 +66,15 @@ def _everything(site: Site) -> list[Event]:
     """Return events that tell all that there is."""
     contents = site.following.contents
     news = News(contents.version, len(contents.outline), (), anew=True)
-    exchanges = [Event('exchange', one, one.id) for one in site.exchanges.all()]
+    exchanges = [Event('exchange', exchange, exchange.id) for exchange in site.exchanges.all()]
     return [Event('memories', news), *map(Event, ('situation', 'map', 'state')), *exchanges]
 
 
 def _data(event: Event, site: Site) -> Mapping[str, Any]:
     if isinstance(event.about, Exchange):
-        return event_forms.exchange_json(event.about)
+        return forms.exchange_json(event.about)
     if isinstance(event.about, News):
-        return event_forms.news_json(event.about)
+        return forms.news_json(event.about)
     if event.kind == 'situation':
-        return event_forms.situation_json(site.backend.situation(), site.drives.current)
+        return forms.situation_json(site.backend.situation(), site.drives.current)
     return {}

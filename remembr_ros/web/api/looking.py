@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 from pydantic import Field
@@ -18,18 +18,17 @@ from remembr_ros.memory.model.recall import Query as Recalled
 from remembr_ros.memory.model.record import CAPTIONER, Memory
 from remembr_ros.memory.objects.query import ObjectOrder, ObjectQuery, object_json
 from remembr_ros.memory.objects.relations import RelationName
-from remembr_ros.memory.places.form import place_json
+from remembr_ros.memory.places.form import PlaceJson, place_json
 from remembr_ros.memory.places.places import known_places
 from remembr_ros.memory.recall import every
 from remembr_ros.memory.search import MAX_LIMIT, MAX_QUERY
 from remembr_ros.navigation.grid import walls_between
 from remembr_ros.places.naming import proposed_rooms
 from remembr_ros.timestamps import format_iso, parse_time
-from remembr_ros.web import overview
+from remembr_ros.web import forms, overview
 from remembr_ros.web.activity import gaps
-from remembr_ros.web.api import event_forms, forms
 from remembr_ros.web.api.scope import SITE, PlaceQuery, ScopeQuery, box_of, near_of, scope_of
-from remembr_ros.web.backend import Backend
+from remembr_ros.web.backend import Backend, PartState
 from remembr_ros.web.door.access import Right, needs
 from remembr_ros.web.site import Site
 
@@ -133,22 +132,22 @@ def recall(site: SITE, query: Annotated[RecallQuery, Query()]) -> forms.RecallJs
 @routes.get('/api/memories/{memory_id}')
 def memory(site: SITE, memory_id: MemoryId) -> forms.OneMemoryJson:
     """Return a memory with what was before, after and around it."""
-    one = memory_of(site, memory_id)
+    found = memory_of(site, memory_id)
     before, after = overview.before_and_after(site.following.contents.outline, memory_id)
     around = site.backend.recall.find(
-        Recalled(time_ns=one.start_ns, around=True, scope=Scope(robots=(one.robot,)), limit=_AROUND + 1)
+        Recalled(time_ns=found.start_ns, around=True, scope=Scope(robots=(found.robot,)), limit=_AROUND + 1)
     )
     return {
-        'memory': memory_json(one),
-        'place': known_places(site.backend.recall).name_at(one.map_id, one.pose),
+        'memory': memory_json(found),
+        'place': known_places(site.backend.recall).name_at(found.map_id, found.pose),
         'before': before,
         'after': after,
-        'neighbours': [memory_json(hit.memory) for hit in around if hit.memory.id != one.id][:_AROUND],
+        'neighbours': [memory_json(hit.memory) for hit in around if hit.memory.id != found.id][:_AROUND],
     }
 
 
 @routes.get('/api/places')
-def places(site: SITE) -> forms.PlacesJson:
+def places(site: SITE) -> dict[str, list[PlaceJson]]:
     """Return the places with names, smaller ones first."""
     return {'places': [place_json(one) for one in known_places(site.backend.recall).all]}
 
@@ -156,7 +155,7 @@ def places(site: SITE) -> forms.PlacesJson:
 @routes.get('/api/places/found')
 def found_places(
     site: SITE, map_id: Annotated[str, Query(max_length=1000, description='whose grid the map is')] = ''
-) -> forms.PlacesJson:
+) -> dict[str, list[PlaceJson]]:
     """Return the rooms that the map shows and that have no name yet, with a guess of it, and why."""
     grid, recall = site.backend.map(), site.backend.recall
     if grid is None:
@@ -177,16 +176,16 @@ def objects(site: SITE, q: Annotated[ObjectsQuery, Query()]) -> forms.ObjectsJso
         q.called, text, q.relation or '', q.anchor, q.missing, q.moved, since, near, q.order, scope, q.limit
     )
     found = site.backend.recall.find_objects(asked)
-    told = [object_json(one.known, one.relations, one.place) for one in found.objects]
-    return {'objects': told, 'total': found.total}
+    things = [object_json(thing.known, thing.relations, thing.place) for thing in found.objects]
+    return {'objects': things, 'total': found.total}
 
 
 @routes.get('/api/objects/{object_id}')
-def one_object(site: SITE, object_id: ObjectId) -> forms.ThingJson:
+def one_object(site: SITE, object_id: ObjectId) -> dict[str, dict[str, Any] | None]:
     """Return an object with how it lies to others."""
-    for one in site.backend.recall.find_objects(ObjectQuery(object_id)).objects:
-        if object_id in (one.known.id, *one.known.facts.aliases):
-            return {'object': object_json(one.known, one.relations, one.place)}
+    for thing in site.backend.recall.find_objects(ObjectQuery(object_id)).objects:
+        if object_id in (thing.known.id, *thing.known.facts.aliases):
+            return {'object': object_json(thing.known, thing.relations, thing.place)}
     raise HTTPException(404, 'there is no such object, or it was deleted meanwhile')
 
 
@@ -205,21 +204,21 @@ def day(
 
 
 @routes.get('/api/state')
-def state(site: SITE) -> forms.StateJson:
+def state(site: SITE) -> dict[str, list[PartState]]:
     """Return how the parts of the system are."""
-    return {'parts': [forms.part_json(part) for part in site.backend.state()]}
+    return {'parts': list(site.backend.state())}
 
 
 @routes.get('/api/situation')
-def situation(site: SITE) -> event_forms.SituationJson:
+def situation(site: SITE) -> forms.SituationJson:
     """Return what is going on now."""
-    return event_forms.situation_json(site.backend.situation(), site.drives.current)
+    return forms.situation_json(site.backend.situation(), site.drives.current)
 
 
 @routes.get('/api/exchanges')
-def exchanges(site: SITE) -> event_forms.ExchangesJson:
+def exchanges(site: SITE) -> dict[str, list[forms.ExchangeJson]]:
     """Return questions and answers of late, whoever asked."""
-    return {'exchanges': [event_forms.exchange_json(exchange) for exchange in site.exchanges.all()]}
+    return {'exchanges': [forms.exchange_json(exchange) for exchange in site.exchanges.all()]}
 
 
 def memory_of(site: Site, memory_id: str) -> Memory:
@@ -229,8 +228,8 @@ def memory_of(site: Site, memory_id: str) -> Memory:
     """
     found = site.backend.get([memory_id])
     if not found:  # of an object that turned out to be another one, the links still lead to it
-        those = site.backend.recall.find_objects(ObjectQuery(memory_id, limit=1)).objects
-        found = [one.known.memory for one in those if memory_id in one.known.facts.aliases]
+        objects = site.backend.recall.find_objects(ObjectQuery(memory_id, limit=1)).objects
+        found = [thing.known.memory for thing in objects if memory_id in thing.known.facts.aliases]
     if not found:
         raise HTTPException(404, 'there is no such memory, or it was forgotten meanwhile')
     return found[0]

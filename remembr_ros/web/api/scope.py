@@ -13,8 +13,7 @@ from remembr_ros.geometry import Point, check_point
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.timestamps import parse_time
 from remembr_ros.web import overview
-from remembr_ros.web.arguments import refusal
-from remembr_ros.web.site import Site
+from remembr_ros.web.site import Site, unknown_argument
 
 _TIME = 'ISO 8601 (UTC where it names no zone) or Unix seconds'
 
@@ -27,7 +26,7 @@ async def known_only(request: Request) -> None:
     path = request.scope['route'].path
     described = request.app.openapi()['paths'].get(path, {}).get(request.method.lower(), {})
     names = [one['name'] for one in described.get('parameters', ()) if one['in'] == 'query']
-    if described and (why := refusal(path, request.query_params, names)):
+    if described and (why := unknown_argument(path, request.query_params, names)):
         raise InvalidRequest(why)
 
 
@@ -125,10 +124,7 @@ def box_of(text: str | None) -> overview.Box | None:
     """
     if text is None:
         return None
-    box = _numbers(text)
-    if len(box) != 4 or not all(map(math.isfinite, box)) or box[0] > box[2] or box[1] > box[3]:
-        raise InvalidRequest(f'box={text!r} is no part of a map; give x0,y0,x1,y1 in metres, least first')
-    return box[0], box[1], box[2], box[3]
+    return overview.checked_box(tuple(_numbers(text)))
 
 
 def _numbers(text: str) -> list[float]:

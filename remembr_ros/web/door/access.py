@@ -1,8 +1,9 @@
-"""Who may what, and how often."""
+"""Who may what: tokens, and logins that stand for them; and how often somebody may try."""
 
 import hashlib
 import hmac
 import logging
+import math
 import os
 import re
 import secrets
@@ -14,10 +15,12 @@ from collections.abc import Callable, Mapping
 from enum import IntEnum
 from pathlib import Path
 
-from fastapi import HTTPException, Request
+from fastapi import APIRouter, HTTPException, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.types import Scope
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.web.door.refusal import Refusal
+from remembr_ros.web.door.door import client_of
 
 SHORTEST_TOKEN = 16  # [characters]
 LONGEST_TOKEN = 512  # [characters]
@@ -27,6 +30,8 @@ ALL_FAILURES_PER_MINUTE = 100  # of all clients; then who failed of late waits
 MOST_SESSIONS = 1000
 MOST_KEYS = 4096  # who is remembered at a time
 SESSION_S = 7 * 86400.0  # [s] a page need not be logged in anew
+
+_TOKEN_LINE = re.compile(rf'(look|ask|act)\s+([A-Za-z0-9._~+/=-]{{{SHORTEST_TOKEN},{LONGEST_TOKEN}}})')
 
 logger = logging.getLogger(__name__)
 
@@ -39,14 +44,16 @@ class Right(IntEnum):
     ACT = 3
 
 
-class TooManyFailures(Refusal):
-    """Raised when somebody has tried too many tokens; nothing is compared any more.
+def refusal(status: int, sentence: str, wait_s: float = 0.0) -> HTTPException:
+    """Return what is raised where a request is not let in.
 
-    :param wait_s: [s] until they may try again
+    :param sentence: says what to do
+    :param wait_s: [s] until it may be tried again
     """
-
-    def __init__(self, wait_s: float) -> None:
-        super().__init__(429, 'too many wrong tokens: wait a while', wait_s)
+    headers = {'WWW-Authenticate': 'Bearer'} if status == 401 else {}
+    if wait_s > 0.0:
+        headers['Retry-After'] = f'{math.ceil(wait_s)}'
+    return HTTPException(status, sentence, headers)
 
 
 class Access:
@@ -83,25 +90,22 @@ class Access:
     def of_token(self, token: str, client: str) -> Right | None:
         """Return what a token allows, comparing it with every one in constant time; None: it is wrong.
 
-        :raises TooManyFailures: this client has tried too many, or all clients have, and this one took part
+        :raises HTTPException: this client has tried too many, or all clients have, and this one took part
         """
         with self._lock:
             wait_s = self._failures.wait_s(client)
             if client in self._failures:
                 wait_s = max(wait_s, self._all_failures.wait_s(''))
             if wait_s > 0.0:
-                raise TooManyFailures(wait_s)
-            found = None
+                raise refusal(429, 'too many wrong tokens: wait a while', wait_s)
             digest = _digest(token)
-            for known, right in self._rights.items():
-                if hmac.compare_digest(known, digest):
-                    found = right
-            if found is None:
-                self._failures.take(client)
-                self._all_failures.take('')
-        if found is None:
-            logger.warning('a wrong token from %s', client)
-        return found
+            found = [right for known, right in self._rights.items() if hmac.compare_digest(known, digest)]
+            if found:
+                return found[0]
+            self._failures.take(client)
+            self._all_failures.take('')
+        logger.warning('a wrong token from %s', client)
+        return None
 
     def log_in(self, right: Right) -> str:
         """Return the id of a new session, for a cookie."""
@@ -134,6 +138,51 @@ def needs(right: Right) -> Callable[[Request], None]:
     return check
 
 
+class Login(BaseModel):
+    """A token, shown once."""
+
+    model_config = ConfigDict(extra='forbid')
+    token: str = Field(min_length=1, max_length=LONGEST_TOKEN)
+
+
+def login_routes(access: Access) -> APIRouter:
+    """Return POST /api/login and POST /api/logout."""
+    router = APIRouter(prefix='/api', tags=['access'])
+
+    @router.post('/login', status_code=204)
+    async def login(request: Request, body: Login) -> Response:
+        """Show a token; the answer sets a cookie that stands for it, out of reach of scripts."""
+        if not access.wants_tokens:
+            return Response(status_code=204)
+        right = access.of_token(body.token, client_of(request.client.host if request.client else ''))
+        if right is None:
+            raise refusal(401, 'this token is wrong')
+        return _with_cookie(request, access.log_in(right), int(SESSION_S))
+
+    @router.post('/logout', status_code=204)
+    async def logout(request: Request) -> Response:
+        """Forget the cookie."""
+        access.log_out(request.cookies.get(cookie_name(request.scope), ''))
+        return _with_cookie(request, '', 0)
+
+    return router
+
+
+def cookie_name(scope: Scope) -> str:
+    """Return the name of the cookie: cookies know no ports, and a machine may serve several memories."""
+    _, port = scope.get('server') or ('', None)
+    return f'remembr-{port}' if port else 'remembr'
+
+
+def _with_cookie(request: Request, session: str, max_age_s: int) -> Response:
+    # Behind a proxy that speaks TLS the scheme here is http, and that of the page is the Origin's.
+    secure = request.url.scheme == 'https' or request.headers.get('origin', '').startswith('https://')
+    response = Response(status_code=204, headers={'Cache-Control': 'no-store'})
+    name = cookie_name(request.scope)
+    response.set_cookie(name, session, max_age_s, path='/', secure=secure, httponly=True, samesite='strict')
+    return response
+
+
 def read_tokens(path: Path) -> dict[str, Right]:
     """Return the tokens of a file: lines of a right and a token, such as 'look oP3_...'; # starts a comment.
 
@@ -158,19 +207,15 @@ def read_tokens(path: Path) -> dict[str, Right]:
         raise InvalidRequest(f'{path} has more than {MAX_TOKEN_FILE} bytes: it is no file of tokens')
     tokens: dict[str, Right] = {}
     for number, line in enumerate(data.decode('utf-8', 'replace').splitlines(), 1):
-        words = line.partition('#')[0].split()
-        if not words:
+        if not (said := line.partition('#')[0].strip()):
             continue
-        where = f'{path}, line {number}'
-        if len(words) != 2 or words[0] not in ('look', 'ask', 'act'):
-            raise InvalidRequest(f"{where}: 'look', 'ask' or 'act' and a token are expected")
-        if not re.fullmatch(rf'[A-Za-z0-9._~+/=-]{{{SHORTEST_TOKEN},{LONGEST_TOKEN}}}', words[1]):
+        found = _TOKEN_LINE.fullmatch(said)
+        if found is None or found[2] in tokens:
             raise InvalidRequest(
-                f'{where}: a token has {SHORTEST_TOKEN} to {LONGEST_TOKEN} letters, digits or any of ._~+/=-'
+                f"{path}, line {number}: 'look', 'ask' or 'act' and a token that no other line has are "
+                f'needed, of {SHORTEST_TOKEN} to {LONGEST_TOKEN} letters, digits or any of ._~+/=-'
             )
-        if words[1] in tokens:
-            raise InvalidRequest(f'{where}: this token is there twice')
-        tokens[words[1]] = Right[words[0].upper()]
+        tokens[found[2]] = Right[found[1].upper()]
     if not tokens:
         raise InvalidRequest(
             f'{path} has no token in it: remembr web --new-tokens FILE writes a file of them'
@@ -218,14 +263,13 @@ class Allowance:
 
     def take(self, who: str) -> float:
         """Take one, if one is left; return for how long none is, 0: it was taken."""
-        left = self._left_now(who)
-        if left < 1.0:
-            return (1.0 - left) / self._per_s
-        self._left[who] = (left - 1.0, self._clock())
-        self._left.move_to_end(who)
-        if len(self._left) > MOST_KEYS:
-            self._left.popitem(last=False)
-        return 0.0
+        wait_s = self.wait_s(who)
+        if wait_s == 0.0:
+            self._left[who] = (self._left_now(who) - 1.0, self._clock())
+            self._left.move_to_end(who)
+            if len(self._left) > MOST_KEYS:
+                self._left.popitem(last=False)
+        return wait_s
 
     def __contains__(self, who: str) -> bool:
         """Tell whether somebody has taken some of late."""

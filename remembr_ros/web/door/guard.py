@@ -1,22 +1,23 @@
 """What stands before the application: who asks, from where, and how much. Pure ASGI: nothing is held back."""
 
 import asyncio
+import ipaddress
 import logging
 import re
-from contextlib import suppress
-from dataclasses import dataclass
+import socket
+from collections import Counter
+from collections.abc import Iterable
 from urllib.parse import parse_qsl
+from weakref import WeakValueDictionary
 
+from fastapi import HTTPException
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, cookie_parser
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from remembr_ros.web.door.access import Access, Allowance, Right
+from remembr_ros.web.door.access import Access, Allowance, Right, cookie_name, refusal
 from remembr_ros.web.door.door import Door, client_of
-from remembr_ros.web.door.login import cookie_name
-from remembr_ros.web.door.origin import check_origin, is_of_page, own_names
-from remembr_ros.web.door.policy import with_policy
-from remembr_ros.web.door.refusal import Refusal
 
 MAX_BODY = 2**20  # [bytes]
 MAX_SPEECH = 10 * 2**20  # [bytes] of what a browser records
@@ -24,8 +25,18 @@ MAX_TARGET = 2**14  # [bytes] of path and query
 MAX_HEADERS = 2**15  # [bytes] of all of them
 MAX_FIELDS = 200  # of a query
 
-_SAFE = ('GET', 'HEAD', 'OPTIONS')
+_POLICY = {  # each word is explained in docs/security.md
+    b'content-security-policy': b"default-src 'self'; base-uri 'none'; form-action 'self'; "
+    b"frame-ancestors 'none'; object-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+    b'cross-origin-opener-policy': b'same-origin',
+    b'cross-origin-resource-policy': b'same-origin',
+    b'permissions-policy': b'microphone=(self), camera=(), geolocation=(), display-capture=()',
+    b'referrer-policy': b'no-referrer',
+    b'x-content-type-options': b'nosniff',
+}
 _BEARER = re.compile(r'bearer +(\S+) *', re.IGNORECASE)
+_HOST = re.compile(r'(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?')
+_ORIGIN = re.compile(rf'(?P<scheme>https?)://{_HOST.pattern}')
 _LINE_ENDS = re.compile(rb'[\r\n\0]')
 
 logger = logging.getLogger(__name__)
@@ -45,65 +56,53 @@ class Guard:
         self._access = access
         door = door or Door()
         self.crowd = door.crowd
-        """How much is done at a time."""
         self._names = own_names(door.host, door.names)
         self._requests = Allowance(door.crowd.requests_per_minute)
-        self._clients: dict[str, _Client] = {}
-        """Those whose requests are worked on now."""
+        self.turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        """Of each client whose requests are worked on now."""
+        self.streams: Counter[str] = Counter()
+        """How many answers go on, by client."""
         self.refused = 0
         """How many requests were refused since the start."""
-        self.streams = 0
-        """How many answers go on."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope['type'] == 'lifespan':
+            await self._app(scope, receive, send)
         if scope['type'] != 'http':
-            if scope['type'] == 'lifespan':
-                await self._app(scope, receive, send)
             return
         client = client_of(scope['client'][0] if scope.get('client') else '')
-        passage = _Passage(self, self._client(client), scope, receive, send)
+        passage = _Passage(self, client, scope, receive, send)
         try:
             self._check(scope, client)
             await passage.wait_for_turn()
             await self._app(scope, passage.receive, passage.send)
-        except Refusal as refusal:
-            await passage.refuse(refusal)
+        except HTTPException as error:
+            await passage.refuse(error)
         except asyncio.CancelledError:  # by the server, which is being stopped, and waits for this to end
-            await passage.refuse(Refusal(503, 'the server is being stopped', 1.0))
+            await passage.refuse(refusal(503, 'the server is being stopped', 1.0))
         except Exception as error:
             # Of who went away, or was kept from the rest, the application misses it.
             if not passage.refused and not isinstance(error, ClientDisconnect):
                 logger.exception('%s %s failed', scope['method'], scope['path'].encode())
-            await passage.refuse(Refusal(500, "this went wrong; the server's log says how"))
+            await passage.refuse(_failed())
         finally:
             passage.leave()
-            if not self._clients[client].passages:
-                del self._clients[client]
-
-    def _client(self, client: str) -> '_Client':
-        if client not in self._clients:
-            self._clients[client] = _Client(asyncio.Semaphore(self.crowd.requests_per_client))
-        return self._clients[client]
 
     def _check(self, scope: Scope, client: str) -> None:
         headers = Headers(scope=scope)
-        _check_size(scope)
-        _check_path(scope['path'])
-        _check_query(scope['query_string'].decode('latin-1'))
-        check_origin(scope['method'], scope['path'], headers, self._names)
+        path, is_safe = scope['path'], scope['method'] in ('GET', 'HEAD', 'OPTIONS')
+        check_form(scope)
+        check_origin(scope['method'], path, headers, self._names)
         if (wait_s := self._requests.take(client)) > 0.0:
-            raise Refusal(429, 'too many requests: wait a moment', wait_s)
+            raise refusal(429, 'too many requests: wait a moment', wait_s)
         right, by_cookie = self._right(scope, headers, client)
         if right is not None:
             who = f'{right.name.lower()} token from {client}' if self._access.wants_tokens else 'local'
             scope.setdefault('state', {}).update(right=right, who=who)
-        elif not _is_public(scope['path']):
-            raise Refusal(401, 'a token is needed: log in, or send it as Authorization: Bearer TOKEN')
-        if by_cookie and scope['method'] not in _SAFE and not is_of_page(headers):
-            raise Refusal(403, 'this comes from no page: send a token instead of the cookie')
-        with suppress(ValueError):
-            if int(headers.get('content-length', '0')) > most_body(scope['path']):
-                raise too_much(scope['path'])
+        elif path not in ('/', '/favicon.ico', '/api/login', '/api/logout') and not path.startswith('/page/'):
+            raise refusal(401, 'a token is needed: log in, or send it as Authorization: Bearer TOKEN')
+        if by_cookie and not is_safe and 'origin' not in headers and 'sec-fetch-site' not in headers:
+            raise refusal(403, 'this comes from no page: send a token instead of the cookie')
 
     def _right(self, scope: Scope, headers: Headers, client: str) -> tuple[Right | None, bool]:
         """Return what a request may, and whether its cookie says so."""
@@ -116,65 +115,45 @@ class Guard:
             return right, right is not None
         right = self._access.of_token(bearer[1], client)
         if right is None:
-            raise Refusal(401, 'this token is wrong')
+            raise refusal(401, 'this token is wrong')
         return right, False
-
-
-@dataclass(slots=True)
-class _Client:
-    """What somebody has under way."""
-
-    turns: asyncio.Semaphore
-    passages: int = 0
-    streams: int = 0
 
 
 class _Passage:
     """One request, and its answer, on their way."""
 
-    def __init__(self, guard: Guard, client: _Client, scope: Scope, receive: Receive, send: Send) -> None:
-        self._guard = guard
-        self._client = client
-        self._path: str = scope['path']
-        self._receive = receive
-        self._send = send
+    def __init__(self, guard: Guard, client: str, scope: Scope, receive: Receive, send: Send) -> None:
+        self._guard, self._client = guard, client
+        self._turns = guard.turns.setdefault(client, asyncio.Semaphore(guard.crowd.requests_per_client))
+        self._scope, self._receive, self._send = scope, receive, send
+        self._most_bytes = MAX_SPEECH if scope['path'] == '/api/speech' else MAX_BODY
         self._read = 0
-        self._has_turn = False
-        self._is_stream = False
-        self._started = False
+        self._has_turn = self._is_stream = self._started = False
         self.refused = False
-        client.passages += 1
 
     async def wait_for_turn(self) -> None:
         """Wait until not too many of the client's requests are worked on."""
-        turns = self._client.turns
         try:
-            await (
-                asyncio.wait_for(turns.acquire(), self._guard.crowd.turn_s)
-                if turns.locked()
-                else turns.acquire()
-            )
+            await asyncio.wait_for(self._turns.acquire(), self._guard.crowd.turn_s)
         except asyncio.TimeoutError:
-            raise Refusal(429, 'too many requests at a time: wait for some answers', 1.0) from None
+            raise refusal(429, 'too many requests at a time: wait for some answers', 1.0) from None
         self._has_turn = True
 
     def leave(self) -> None:
         """Make room for others."""
         self._give_turn()
-        self._client.passages -= 1
-        self._client.streams -= self._is_stream
-        self._guard.streams -= self._is_stream
+        if self._is_stream:
+            self._guard.streams -= Counter([self._client])  # who has none left is not kept
 
     async def receive(self) -> Message:
         """Read on, as long as it is not too much."""
-        if self.refused:
-            return {'type': 'http.disconnect'}
-        message = await self._receive()
-        self._read += len(message.get('body', b''))
-        if self._read > most_body(self._path):
-            await self.refuse(too_much(self._path))
-            return {'type': 'http.disconnect'}
-        return message
+        if not self.refused:
+            message = await self._receive()
+            self._read += len(message.get('body', b''))
+            if self._read <= self._most_bytes:
+                return message
+            await self.refuse(refusal(413, f'at most {self._most_bytes // 2**20} MiB are read of a request'))
+        return {'type': 'http.disconnect'}
 
     async def send(self, message: Message) -> None:
         """Answer, unless it was refused meanwhile."""
@@ -183,77 +162,137 @@ class _Passage:
         if message['type'] == 'http.response.start':
             headers = [(name.lower(), value) for name, value in message.get('headers', ())]
             if any(_LINE_ENDS.search(part) for header in headers for part in header):
-                logger.error('an answer to %s has a line end in a header', self._path.encode())
-                await self.refuse(Refusal(500, "this went wrong; the server's log says how"))
+                logger.error('an answer to %s has a line end in a header', self._scope['path'].encode())
+                await self.refuse(_failed())
                 return
             kind = dict(headers).get(b'content-type', b'')
             if kind.startswith(b'text/event-stream') and not self._becomes_stream():
-                await self.refuse(Refusal(429, 'too many pages are open: close some', 10.0))
+                await self.refuse(refusal(429, 'too many pages are open: close some', 10.0))
                 return
             self._started = True
-            message = {**message, 'headers': with_policy(headers, self._path)}
+            message = {**message, 'headers': with_policy(headers, self._scope['path'])}
         await self._send(message)
 
-    async def refuse(self, refusal: Refusal) -> None:
+    async def refuse(self, error: HTTPException) -> None:
         """Answer so, unless an answer has begun; whatever the application still says is dropped."""
         if self.refused:
             return
         self.refused = True
         self._guard.refused += 1
         if not self._started:
-            start = {'type': 'http.response.start', 'status': refusal.status}
-            await self._send({**start, 'headers': with_policy(refusal.headers, self._path)})
-            await self._send({'type': 'http.response.body', 'body': refusal.body})
+            await refused(error, self._scope['path'])(self._scope, self._receive, self._send)
 
     def _becomes_stream(self) -> bool:
-        crowd = self._guard.crowd
-        if self._client.streams >= crowd.streams_per_client or self._guard.streams >= crowd.streams:
+        crowd, streams = self._guard.crowd, self._guard.streams
+        if streams[self._client] >= crowd.streams_per_client or streams.total() >= crowd.streams:
             return False
         self._is_stream = True
-        self._client.streams += 1
-        self._guard.streams += 1
+        streams[self._client] += 1
         self._give_turn()
         return True
 
     def _give_turn(self) -> None:
         if self._has_turn:
             self._has_turn = False
-            self._client.turns.release()
+            self._turns.release()
 
 
-def most_body(path: str) -> int:
-    """Return how long the body of a request may be [bytes]."""
-    return MAX_SPEECH if path == '/api/speech' else MAX_BODY
+def refused(error: HTTPException, path: str) -> JSONResponse:
+    """Return the answer in place of what was asked for."""
+    response = JSONResponse({'error': error.detail}, error.status_code, error.headers)
+    response.raw_headers = with_policy(response.raw_headers, path)
+    return response
 
 
-def too_much(path: str) -> Refusal:
-    """Return the refusal of a longer one."""
-    return Refusal(413, f'at most {most_body(path) // 2**20} MiB are read of a request')
+def _failed() -> HTTPException:
+    return refusal(500, "this went wrong; the server's log says how")
 
 
-def _is_public(path: str) -> bool:
-    return path in ('/', '/favicon.ico', '/api/login', '/api/logout') or path.startswith('/page/')
+def with_policy(headers: Iterable[tuple[bytes, bytes]], path: str) -> list[tuple[bytes, bytes]]:
+    """Return the headers of an answer with what a browser is told to refuse, which nothing overrides.
+
+    :param headers: names in lower case
+    :param path: that was asked for; what the API says is not kept by anybody unless it says so itself
+    """
+    kept = [header for header in headers if header[0] not in _POLICY]
+    if path.startswith(('/api', '/mcp')) and b'cache-control' not in dict(kept):
+        kept.append((b'cache-control', b'no-store'))
+    return [*kept, *_POLICY.items()]
 
 
-def _check_size(scope: Scope) -> None:
-    if len(scope.get('raw_path') or scope['path'].encode()) + len(scope['query_string']) > MAX_TARGET:
-        raise Refusal(414, f'an address has at most {MAX_TARGET} bytes')
+def check_form(scope: Scope) -> None:
+    """Return if a request is as long, and its address as plain, as those of a page are.
+
+    :raises HTTPException: it is not
+    """
+    path, query = scope['path'], scope['query_string']
+    if len(scope.get('raw_path') or path.encode()) + len(query) > MAX_TARGET:
+        raise refusal(414, f'an address has at most {MAX_TARGET} bytes')
     if sum(len(name) + len(value) for name, value in scope['headers']) > MAX_HEADERS:
-        raise Refusal(431, f'the headers of a request have at most {MAX_HEADERS} bytes')
-
-
-def _check_path(path: str) -> None:
+        raise refusal(431, f'the headers of a request have at most {MAX_HEADERS} bytes')
     # No name of ours has any of these; what a file system makes of them is never found out.
-    if not path.startswith('/') or '\\' in path or any(ord(one) < 32 for one in path):
-        raise Refusal(400, 'there is no such address')
+    if not path.startswith('/') or '\\' in path or any(ord(letter) < 32 for letter in path):
+        raise refusal(400, 'there is no such address')
     if any(part in ('.', '..') for part in path.split('/')):
-        raise Refusal(400, 'an address has no . or .. in it')
-
-
-def _check_query(query: str) -> None:
+        raise refusal(400, 'an address has no . or .. in it')
     try:
-        names = {name.lower() for name, _ in parse_qsl(query, max_num_fields=MAX_FIELDS)}
+        names = {name.lower() for name, _ in parse_qsl(query.decode('latin-1'), max_num_fields=MAX_FIELDS)}
     except ValueError as error:
-        raise Refusal(400, f'a query has at most {MAX_FIELDS} fields') from error
+        raise refusal(400, f'a query has at most {MAX_FIELDS} fields') from error
     if names & {'token', 'access_token'}:
-        raise Refusal(400, 'a token in a URL stays in logs and histories: send Authorization: Bearer TOKEN')
+        raise refusal(400, 'a token in a URL stays in logs and histories: send Authorization: Bearer TOKEN')
+
+
+def own_names(host: str, names: Iterable[str] = ()) -> frozenset[str]:
+    """Return the names that this machine may be called by, besides its addresses.
+
+    :param host: where it serves
+    :param names: further ones
+    """
+    own = socket.gethostname().partition('.')[0]
+    called = ('localhost', own, f'{own}.local', socket.gethostname(), host, *names)
+    return frozenset(name.casefold().rstrip('.') for name in called)
+
+
+def check_origin(method: str, path: str, headers: Headers, names: frozenset[str]) -> None:
+    """Return if a request may come from the page, or from no page at all.
+
+    A name that an attacker owns can be pointed at this machine after his page was loaded (DNS rebinding):
+    then Host is that name. A page of his can send requests here (CSRF): then Origin is his, or
+    Sec-Fetch-Site says so.
+
+    :raises HTTPException: it comes by another name, or from another page
+    """
+    hosts = headers.getlist('host')
+    host = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
+    if host is None or not _is_own(host['name'].casefold().rstrip('.'), names):
+        raise refusal(403, 'this server is not called so: use its address, or start it with --name NAME')
+    is_link = (  # to the page, on another one; the page then asks by itself
+        method in ('GET', 'HEAD')
+        and headers.get('sec-fetch-mode') == 'navigate'
+        and headers.get('sec-fetch-dest') == 'document'
+        and not path.startswith(('/api', '/mcp'))
+    )
+    is_cross = headers.get('sec-fetch-site', 'none') not in ('same-origin', 'none') and not is_link
+    if is_cross or ('origin' in headers and not _is_same(headers['origin'], host)):
+        raise refusal(403, 'this comes from another page than that of this server')
+
+
+def _is_own(name: str, names: frozenset[str]) -> bool:
+    if name in names:
+        return True
+    try:
+        ipaddress.ip_address(name.strip('[]'))
+    except ValueError:
+        return False
+    return True  # nobody can point an address elsewhere
+
+
+def _is_same(origin: str, host: re.Match[str]) -> bool:
+    page = _ORIGIN.fullmatch(origin)
+    if page is None:  # 'null', too: a sandboxed frame, or a file
+        return False
+    # Behind a proxy that speaks TLS the scheme here is another one than the page's.
+    default = {'http': 80, 'https': 443}[page['scheme']]
+    there, here = ((of['name'].casefold(), int(of['port'] or default)) for of in (page, host))
+    return there == here

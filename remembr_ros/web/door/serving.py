@@ -5,22 +5,26 @@ import logging
 import os
 import socket
 import ssl
+import sys
 import threading
+from collections import Counter
 from functools import partial
-from typing import NoReturn
+from typing import Any, NoReturn
 
+import h11
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from remembr_ros.errors import InvalidRequest, NodeUnavailable
-from remembr_ros.web.door.access import Access
-from remembr_ros.web.door.connection import BoundedProtocol, BoundedSocket
-from remembr_ros.web.door.door import Door, is_loopback
-from remembr_ros.web.door.guard import Guard
+from remembr_ros.web.door.access import Access, refusal
+from remembr_ros.web.door.door import Crowd, Door, client_of, is_loopback
+from remembr_ros.web.door.guard import Guard, refused
 
 MAX_HEAD = 2**15  # [bytes] of a request's first line and headers
-GRACE_S = 1.0  # [s] for answers under way when the server is stopped
+GRACE_S = 1  # [s] for answers under way when the server is stopped
 STOP_S = 5.0  # [s] for all of it
+LINGER_S = 1.0  # [s] until a connection with nonsense is closed, so that its sender sees the answer
 START_S = 60.0  # [s] for what the application does before it serves
 
 logger = logging.getLogger(__name__)
@@ -60,11 +64,6 @@ class WebServer:
         return f'http{"s" if self._tls else ""}://{f"[{host}]" if ":" in host else host}:{self.port}/'
 
     @property
-    def streams(self) -> int:
-        """How many answers go on, such as the events of open pages."""
-        return 0 if self._guard is None else self._guard.streams
-
-    @property
     def refused(self) -> int:
         """How many requests and connections were refused since the start."""
         return self._socket.refused + (0 if self._guard is None else self._guard.refused)
@@ -86,7 +85,7 @@ class WebServer:
             proxy_headers=False,  # anybody can send those
             server_header=False,
             timeout_keep_alive=self._door.crowd.idle_s,
-            timeout_graceful_shutdown=int(2 * GRACE_S),
+            timeout_graceful_shutdown=GRACE_S,
             h11_max_incomplete_event_size=MAX_HEAD,
         )
         logging.getLogger('uvicorn.error').setLevel(logging.ERROR)  # it warns of each request that is no HTTP
@@ -121,7 +120,7 @@ class WebServer:
 
 
 class _Uvicorn(uvicorn.Server):
-    """Says when it serves, and lets go of what is still under way a while after it should end."""
+    """Says when it serves."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -131,13 +130,112 @@ class _Uvicorn(uvicorn.Server):
         await super().startup(sockets)
         self.is_ready.set()
 
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        asyncio.get_running_loop().call_later(GRACE_S, self._cancel)
-        await super().shutdown(sockets)
 
-    def _cancel(self) -> None:
-        for task in list(self.server_state.tasks):
-            task.cancel()
+class BoundedSocket(socket.socket):
+    """Listens, and closes the connections of who has too many at once, even those still without TLS."""
+
+    def __init__(self, family: int, crowd: Crowd) -> None:
+        super().__init__(family, socket.SOCK_STREAM)
+        self._crowd = crowd
+        self._open: Counter[str] = Counter()
+        self.refused = 0
+        """How many connections were closed since the start."""
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """Return the next connection.
+
+        :raises ConnectionAbortedError: it was one too many; asyncio comes back for the next
+        """
+        connection, address = super().accept()
+        client = client_of(str(address[0]))
+        most, most_of_client = self._crowd.connections, self._crowd.connections_per_client
+        if self._open.total() >= most or self._open[client] >= most_of_client:
+            self.refused += 1
+            connection.close()
+            raise ConnectionAbortedError
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, self._crowd.unread_s * 1000)
+        return _Counted(connection, client, self._open), address
+
+
+class _Counted(socket.socket):
+    """Is counted until it is closed."""
+
+    def __init__(self, connection: socket.socket, client: str, counts: Counter[str]) -> None:
+        super().__init__(fileno=connection.detach())
+        self._client = client
+        self._counts = counts
+        counts[client] += 1
+
+    def close(self) -> None:
+        if self.fileno() >= 0:
+            self._counts[self._client] -= 1
+            if not self._counts[self._client]:
+                del self._counts[self._client]  # it grows with nobody who has gone
+        super().close()
+
+
+class BoundedProtocol(H11Protocol):
+    """uvicorn's HTTP/1.1, with deadlines for the head and the body of a request."""
+
+    def __init__(self, crowd: Crowd, **of_uvicorn: Any) -> None:
+        super().__init__(**of_uvicorn)
+        self._deadlines_s = {h11.IDLE: crowd.head_s, h11.SEND_BODY: crowd.body_s}
+        self._awaited: Any = None
+        """The state of the peer that has to end until the deadline."""
+        self._deadline: asyncio.TimerHandle | None = None
+        self._is_refused = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Have the first request come soon."""
+        super().connection_made(transport)
+        self._watch(self.conn.their_state)
+
+    def data_received(self, data: bytes) -> None:
+        """Have the rest come soon."""
+        if not self._is_refused:
+            super().data_received(data)
+        if not self._is_refused:
+            self._watch(self.conn.their_state)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Await nothing more."""
+        self._watch(None)
+        super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """End an answer that goes on, such as events: its reader comes back, or does not."""
+        super().shutdown()
+        if self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete:
+            self.transport.abort()
+
+    def send_400_response(self, msg: str) -> None:
+        """Say that a request is no HTTP, or too long, in the form of every error here."""
+        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
+            self.transport.close()
+            return
+        status = getattr(sys.exc_info()[1], 'error_status_hint', 400)
+        why = 'this is no HTTP request' if status == 400 else 'the head of this request is too long'
+        answer = refused(refusal(status, why), '/api')
+        headers = [*answer.raw_headers, (b'connection', b'close')]
+        head = h11.Response(status_code=status, headers=headers)
+        for event in (head, h11.Data(data=bytes(answer.body)), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b'')
+        self._is_refused = True
+        if self.cycle is not None:  # its body was at fault: whoever works on it is told
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        self._watch(None)
+        self._deadline = self.loop.call_later(LINGER_S, self.transport.abort)
+
+    def _watch(self, state: Any) -> None:
+        """Have the connection end unless the peer gets out of a state in time."""
+        if state == self._awaited:
+            return
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._awaited, self._deadline = state, None
+        if state in self._deadlines_s:
+            self._deadline = self.loop.call_later(self._deadlines_s[state], self.transport.abort)
 
 
 def _bound(door: Door) -> BoundedSocket:
@@ -169,11 +267,7 @@ def _tls(door: Door) -> ssl.SSLContext | None:
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    for path in (door.certificate, door.key or door.certificate):
-        try:
-            path.open('rb').close()
-        except OSError as error:
-            raise InvalidRequest(f'the certificate or its key cannot be read: {error}') from error
+    files = f'{door.certificate}, {door.key or "with its key"}'
 
     def no_password() -> NoReturn:
         raise InvalidRequest(
@@ -184,10 +278,9 @@ def _tls(door: Door) -> ssl.SSLContext | None:
     try:
         context.load_cert_chain(door.certificate, door.key, no_password)
     except ssl.SSLError as error:
-        reason = (
-            'the key does not belong to the certificate'
-            if error.reason == 'KEY_VALUES_MISMATCH'
-            else 'a certificate and a key in PEM are expected'
-        )
-        raise InvalidRequest(f'{door.certificate}, {door.key or "with its key"}: {reason}') from error
+        if error.reason == 'KEY_VALUES_MISMATCH':
+            raise InvalidRequest(f'{files}: the key does not belong to the certificate') from error
+        raise InvalidRequest(f'{files}: a certificate and a key in PEM are expected') from error
+    except OSError as error:
+        raise InvalidRequest(f'{files}: one of them cannot be read: {error}') from error
     return context

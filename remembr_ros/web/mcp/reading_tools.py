@@ -1,10 +1,10 @@
 """The tools that look: what another agent may find in the memory."""
 
 import functools
-from collections.abc import Callable, Coroutine
-from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
 
-import anyio
 from mcp.server.mcpserver import Image
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult
@@ -30,16 +30,11 @@ from remembr_ros.web.mcp.told import (
     told_object,
     told_pose,
 )
+from remembr_ros.web.pictures import Width
 from remembr_ros.web.site import Site
 
-WIDTH = 1024  # [px] of a picture
 MOST_PICTURES = 4  # that one look shows
 OBJECT_LINE = '{id}: {name} at {position}, seen last {last_seen}, {presence}, {relations}'
-
-_P = ParamSpec('_P')
-_T = TypeVar('_T')
-Tool = Callable[Concatenate[Any, _P], Coroutine[Any, Any, _T]]
-BlockingTool = Callable[Concatenate[Any, _P], _T]
 
 Time = Annotated[
     str, Field(max_length=64, description='ISO 8601 (UTC where it names no zone) or Unix seconds')
@@ -51,28 +46,13 @@ MemoryId = Annotated[str, Field(min_length=1, max_length=200, description='id of
 Name = Annotated[str, Field(max_length=200)]
 
 
-def told_errors(tool: 'Tool[_P, _T]') -> 'Tool[_P, _T]':
+@contextmanager
+def told_errors() -> Iterator[None]:
     """Turn what goes wrong for a reason into an error of the tool, which the agent reads."""
-
-    @functools.wraps(tool)
-    async def told(self: Any, *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        try:
-            return await tool(self, *args, **kwargs)
-        except RemembrError as error:
-            raise ToolError(neutral(str(error))) from error
-
-    return told  # type: ignore[return-value]  # wraps keeps the name of self
-
-
-def in_thread(tool: 'BlockingTool[_P, _T]') -> 'Tool[_P, _T]':
-    """Have a tool that may block run in a thread of its own; see told_errors."""
-
-    @told_errors  # type: ignore[arg-type]  # wraps keeps the name of self
-    @functools.wraps(tool)
-    async def work(self: Any, *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        return await anyio.to_thread.run_sync(functools.partial(tool, self, *args, **kwargs))
-
-    return work
+    try:
+        yield
+    except RemembrError as error:
+        raise ToolError(neutral(str(error))) from error
 
 
 class ReadingTools:
@@ -82,7 +62,7 @@ class ReadingTools:
         self._site = site
         self._backend = site.backend
 
-    @in_thread
+    @told_errors()
     def recall(  # noqa: PLR0917  an agent names them
         self,
         text: Annotated[
@@ -131,7 +111,7 @@ class ReadingTools:
         lines = [memory_text(shown(hit, most=LINE_CAPTION)) for hit in hits]
         return result('\n'.join(lines) or 'nothing was found', told)
 
-    @in_thread
+    @told_errors()
     def objects(  # noqa: PLR0917  an agent names them
         self,
         called: Annotated[Name, Field(description="'cup', 'red cups', or an id")] = '',
@@ -164,19 +144,19 @@ class ReadingTools:
         lines = [OBJECT_LINE.format(**one) for one in told]
         return result('\n'.join(lines) or 'no such object is known', {'objects': told, 'total': found.total})
 
-    @in_thread
+    @told_errors()
     def look(self, id: MemoryId) -> list[Any]:  # noqa: A002  as every result names it
         """Show a memory: its pictures, at most 1024 pixels wide, after what is known of it."""
         memory = self.known(id)
         shown: list[Any] = []
         for name in memory.keyframes[:MOST_PICTURES]:
             try:
-                shown.append(Image(data=self._site.pictures.keyframe(name, WIDTH), format='jpeg'))
+                shown.append(Image(data=self._site.pictures.keyframe(name, Width.LARGE), format='jpeg'))
             except InvalidRequest as error:
                 shown.append(f'a picture is missing: {neutral(str(error))}')
         return [memory_text(told_memory(Hit(memory, 1.0))), *(shown or ['it has no pictures'])]
 
-    @in_thread
+    @told_errors()
     def day(
         self,
         when: Annotated[
@@ -193,7 +173,7 @@ class ReadingTools:
             return nothing_of_day(recall, scope, zone)
         return '\n'.join(map(neutral, found.lines(zone).splitlines()))
 
-    @in_thread
+    @told_errors()
     def info(self) -> Annotated[CallToolResult, dict[str, Any]]:
         """Tell what the memory holds: how much, since when, of which robots, on which maps."""
         survey = self._backend.recall.survey()

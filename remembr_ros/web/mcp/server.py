@@ -3,7 +3,7 @@
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, MutableMapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
@@ -14,16 +14,10 @@ from mcp_types import CallToolResult, TextContent, ToolAnnotations
 
 from remembr_ros import __version__
 from remembr_ros.agent.model.quoting import neutral
-from remembr_ros.errors import InvalidRequest, RemembrError
-from remembr_ros.memory.model.recall import Hit
-from remembr_ros.web.arguments import refusal
+from remembr_ros.errors import RemembrError
 from remembr_ros.web.door.access import Right
-from remembr_ros.web.mcp.reading_tools import WIDTH
-from remembr_ros.web.mcp.told import ToldMemory, told_memory
 from remembr_ros.web.mcp.tools import GRANTS, Grant, Tools
-from remembr_ros.web.site import Site
-
-_T = TypeVar('_T')
+from remembr_ros.web.site import Site, unknown_argument
 
 MAX_BODY = 1_000_000  # bytes of a request
 
@@ -56,7 +50,7 @@ def build_server(site: Site, right: Right) -> MCPServer[Any]:
         )
     takes = {tool.name: list(tool.parameters['properties']) for tool in granted}
     server.middleware.append(_refusing(right, takes))
-    _add_resources(server, site, tools)
+    server.add_resource(_map_of(site))
     return server
 
 
@@ -92,7 +86,7 @@ def _refusing(right: Right, takes: dict[str, list[str]]) -> Any:
         if grant is not None and grant.right > right:
             why = f'{name} needs a token with the right to {grant.right.name.lower()}, or remembr mcp --act'
         elif name in takes:
-            why = refusal(name, params.get('arguments') or (), takes[name])
+            why = unknown_argument(name, params.get('arguments') or (), takes[name])
         if why is not None:
             return CallToolResult(content=[TextContent(text=neutral(why))], is_error=True)
         return await call_next(ctx)
@@ -100,44 +94,20 @@ def _refusing(right: Right, takes: dict[str, list[str]]) -> Any:
     return middleware
 
 
-def _add_resources(server: MCPServer[Any], site: Site, tools: Tools) -> None:
-    @server.resource('memory://{id}', mime_type='application/json')
-    def memory(id: str) -> ToldMemory:  # noqa: A002
-        """A memory: when, where, what was seen."""
-        return told_memory(Hit(_or_error(lambda: tools.known(id)), 1.0))
-
-    @server.resource('memory://{id}/pictures/{n}', mime_type='image/jpeg')
-    def picture(id: str, n: int) -> bytes:  # noqa: A002
-        """A picture of a memory, at most 1024 pixels wide; the first is 0."""
-        names = _or_error(lambda: tools.known(id)).keyframes
-        if not 0 <= n < len(names):
-            raise ResourceNotFoundError(f'memory {id} has {len(names)} pictures, none with the number {n}')
-        return _or_error(lambda: site.pictures.keyframe(names[n], WIDTH))
-
+def _map_of(site: Site) -> FunctionResource:
     def map_png() -> bytes:
-        shown = _or_error(site.pictures.map)
-        if shown is None:
+        try:
+            image = site.pictures.map()
+        except RemembrError as error:
+            raise ResourceError(str(error)) from error
+        if image is None:
             raise ResourceNotFoundError('there is no map: start a map server, or give --map')
-        return shown.png
+        return image.png
 
-    server.add_resource(
-        FunctionResource(
-            uri='memory://map',
-            name='map',
-            mime_type='image/png',
-            fn=map_png,
-            description='The occupancy grid.',
-        )
+    about = 'The occupancy grid.'
+    return FunctionResource(
+        uri='memory://map', name='map', mime_type='image/png', fn=map_png, description=about
     )
-
-
-def _or_error(work: Callable[[], _T]) -> _T:
-    try:
-        return work()
-    except InvalidRequest as error:
-        raise ResourceNotFoundError(str(error)) from error
-    except RemembrError as error:
-        raise ResourceError(str(error)) from error
 
 
 class McpMount:

@@ -9,12 +9,11 @@ from typing_extensions import NotRequired, TypedDict
 from remembr_ros.agent.model.answer import Answer
 from remembr_ros.agent.model.confidence import in_a_word
 from remembr_ros.agent.model.quoting import neutral, quoted
-from remembr_ros.agent.offline.relevance_model import fit_in_a_word
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.objects.query import FoundObject, object_json
 from remembr_ros.memory.objects.wording import described
-from remembr_ros.timestamps import format_iso
+from remembr_ros.web.forms import cited_json, found_json
 
 MAX_CAPTION = 4_000  # characters of a caption, and of its texts, that an agent is told of one memory
 LISTED_CAPTION = 250  # and of each of several; look tells the rest
@@ -86,29 +85,29 @@ def told_memory(
     :param asked: in words; of a longer caption that sentence is told which is nearest to it
     :param embedder: that the score for what was asked is of; empty: it is of something else
     """
-    memory, scored = hit.memory, bool(asked and embedder)
+    found = found_json(hit, asked, embedder)
     texts: list[str] = []
     room = most
-    for text in memory.scene_text:
+    for text in found['scene_text']:
         if room > 0:
             texts.append(quoted(text[:room]))
             room -= len(text)
     told = {
-        'id': memory.id,
-        'robot': neutral(memory.robot),
-        'map_id': neutral(memory.map_id) or None,
-        'source': memory.source,
-        'start': format_iso(memory.start_ns),
-        'end': format_iso(memory.end_ns),
-        **told_pose(memory.pose),
-        'room': neutral(hit.place) or None,
+        'id': found['id'],
+        'robot': neutral(found['robot']),
+        'map_id': neutral(found['map_id']) or None,
+        'source': found['source'],
+        'start': found['start'],
+        'end': found['end'],
+        **told_pose(hit.memory.pose),
+        'room': neutral(found['place']) or None,
         'caption': quoted(_cut(hit, most)),
         'texts': texts or None,
-        'pictures': len(memory.keyframes),
-        'score': round(hit.score, 2) if scored else None,
-        'sureness': fit_in_a_word(asked, hit, embedder) if asked and embedder else None,
-        'distance': None if hit.distance_m is None else round(hit.distance_m, 2),
-        'seconds_from_time': None if hit.offset_s is None else round(hit.offset_s, 2),
+        'pictures': len(found['keyframes']),
+        'score': _rounded(found['score']) if asked and embedder else None,
+        'sureness': found['sureness'],
+        'distance': _rounded(found['distance']),
+        'seconds_from_time': _rounded(found['time_offset_sec']),
     }
     return cast(ToldMemory, _known(told))
 
@@ -141,17 +140,18 @@ def told_object(found: FoundObject) -> dict[str, Any]:
 
 def told_answer(answer: Answer, question: str) -> Answered:
     """Return an answer to a question as an agent is told it."""
+    said = cited_json(question, 0, answer)
     told = {
-        'kind': answer.kind.value,
-        'text': neutral(answer.text),
-        'binary': answer.binary,
+        'kind': said['kind'],
+        'text': neutral(said['text']),
+        'binary': said['binary'],
         **told_pose(answer.pose),
         'map_id': neutral(answer.map_id) or None,
-        'time': format_iso(answer.time_ns) if answer.time_ns is not None else None,
-        'duration_sec': None if answer.duration_s is None else round(answer.duration_s, 2),
-        'confidence': round(answer.confidence, 2),
+        'time': said['time'] if answer.time_ns is not None else None,
+        'duration_sec': _rounded(answer.duration_s),
+        'confidence': _rounded(said['confidence']),
         'sureness': _sureness(answer),
-        'planner': answer.planner,
+        'planner': said['planner'],
         'evidence': [told_memory(hit, most=LISTED_CAPTION, asked=question) for hit in answer.evidence],
     }
     return cast(Answered, _known(told))
@@ -174,6 +174,10 @@ def told_pose(pose: Pose | None) -> dict[str, object]:
 def rounded(position: Iterable[float]) -> list[float]:
     """Return a position to the centimetre."""
     return [round(coordinate, 2) for coordinate in position]
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 2)
 
 
 def _sureness(answer: Answer) -> str | None:

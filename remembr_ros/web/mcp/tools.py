@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import anyio
 from mcp.server.mcpserver import Context
@@ -17,15 +17,13 @@ from remembr_ros.memory.deeds.deed import Outcome, told_deed
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.web.backend import Ability
 from remembr_ros.web.door.access import Right
-from remembr_ros.web.drives import Drive
-from remembr_ros.web.exchanges import Exchange
+from remembr_ros.web.jobs import AnyJob, Jobs
 from remembr_ros.web.mcp.reading_tools import (
     MemoryId,
     Name,
     Place,
     ReadingTools,
     Time,
-    in_thread,
     place_of,
     told_errors,
 )
@@ -33,8 +31,6 @@ from remembr_ros.web.mcp.told import Answered, answer_text, result, rounded, tol
 from remembr_ros.web.site import forget
 
 logger = logging.getLogger(__name__)
-
-_Work = TypeVar('_Work', Drive, Exchange)
 
 LOOK_S = 0.25  # [s] between two looks at what is under way
 
@@ -73,7 +69,6 @@ GRANTS = {
 class Tools(ReadingTools):
     """All tools over one site."""
 
-    @told_errors
     async def ask(
         self,
         question: Annotated[str, Field(min_length=1, max_length=10_000)],
@@ -82,17 +77,16 @@ class Tools(ReadingTools):
     ) -> Annotated[CallToolResult, Answered]:
         """Ask the robot's memory a question; the answer rests on the memories it cites, or says not seen."""
         exchanges = self._site.exchanges
-        under = f'mcp {conversation}' if conversation else ''
-        exchange = exchanges.begin(question, asker=who(ctx), conversation=under)
-        exchange = await _until_over(
-            ctx, exchange, lambda: exchanges.get(exchange.id), lambda: exchanges.cancel(exchange.id)
-        )
-        if exchange.answer is None:
-            raise InvalidRequest(exchange.error or 'there is no answer')
-        answer = exchange.answer
-        return result(answer_text(answer), told_answer(answer, question))
+        with told_errors():
+            exchange = exchanges.begin(
+                question, asker=who(ctx), conversation=f'mcp {conversation}' if conversation else ''
+            )
+            exchange = await _until_over(ctx, exchanges, exchange, lambda: exchanges.cancel(exchange.id))
+            if exchange.answer is None:
+                raise InvalidRequest(exchange.error or 'there is no answer')
+            return result(answer_text(exchange.answer), told_answer(exchange.answer, question))
 
-    @in_thread
+    @told_errors()
     def remember(  # noqa: PLR0917  an agent names them
         self,
         ctx: Context,
@@ -124,11 +118,11 @@ class Tools(ReadingTools):
             about |= {'text': text, 'begin': begin, 'end': end, 'outcome': outcome}
             memory_id = self._backend.tell(told_deed(**about, pose=pose, map_id=map_id))
         else:
-            memory_id = self._backend.note(text, pose, frame_id='map', map_id=map_id)
+            memory_id = self._backend.note(text, pose, map_id=map_id)
         logger.warning('%s noted memory %s', who(ctx), memory_id)
         return {'id': memory_id}
 
-    @in_thread
+    @told_errors()
     def forget(
         self,
         ids: Annotated[list[MemoryId], Field(min_length=1, max_length=100)],
@@ -143,7 +137,6 @@ class Tools(ReadingTools):
             count = forget(self._site, [memory.id for memory in found], who=who(ctx))
         return {'forgotten': count, 'found': len(found), 'unknown': unknown}
 
-    @told_errors
     async def go_to(
         self,
         ctx: Context,
@@ -153,40 +146,32 @@ class Tools(ReadingTools):
         map_id: Name = '',
     ) -> dict[str, Any]:
         """Drive the robot to where a memory was made, or to a place; a person has to confirm first."""
-        point = place_of(place)
-        if (memory_id is None) == (point is None):
-            raise InvalidRequest('give a memory_id or a place')
-        target: Memory | StampedPose
-        if point is not None:
-            target = StampedPose(self._backend.now_ns(), Pose(*point, wrap_angle(yaw)))
-        else:
-            target = await anyio.to_thread.run_sync(self.known, memory_id or '')
         drives = self._site.drives
-        drive = drives.begin(target, map_id=map_id, asker=who(ctx))
-        drive_id = drive.id
-
-        def now() -> Drive | None:
-            return drives.current if drives.current and drives.current.id == drive_id else None
-
-        drive = await _until_over(ctx, drive, now, lambda: drives.cancel(drive_id, asker=who(ctx)))
-        if drive.stage not in ('arrived', 'sent'):
-            raise InvalidRequest(f'{drive.stage}: {drive.detail}')
+        with told_errors():
+            target = await anyio.to_thread.run_sync(self._target, memory_id, place, yaw)
+            drive = drives.begin(target, map_id=map_id, asker=who(ctx))
+            drive = await _until_over(ctx, drives, drive, lambda: drives.give_up(drive.id, asker=who(ctx)))
+            if drive.stage not in ('arrived', 'sent'):
+                raise InvalidRequest(f'{drive.stage}: {drive.detail}')
         goal = drive.goal
         return {'stage': drive.stage, 'position': rounded(goal.pose.position) if goal else None}
 
+    def _target(self, memory_id: str | None, place: list[float] | None, yaw: float) -> Memory | StampedPose:
+        point = place_of(place)
+        if (memory_id is None) == (point is None):
+            raise InvalidRequest('give a memory_id or a place')
+        if point is None:
+            return self.known(memory_id or '')
+        return StampedPose(self._backend.now_ns(), Pose(*point, wrap_angle(yaw)))
 
-async def _until_over(
-    ctx: Context, last: _Work, look: Callable[[], _Work | None], cancel: Callable[[], object]
-) -> _Work:
-    """Tell the caller how something goes on until it is over, or the caller gone; return how it ended.
 
-    :param look: returns it as it is now; None: nobody knows it any more
-    """
+async def _until_over(ctx: Context, jobs: Jobs[AnyJob], last: AnyJob, cancel: Callable[[], object]) -> AnyJob:
+    """Tell the caller how a job goes on until it is over, or the caller gone; return how it ended."""
     told, tellings = '', 0
     try:
         while not last.is_over:
             await anyio.sleep(LOOK_S)
-            last = look() or last
+            last = jobs.get(last.id) or last
             if (doing := f'{last.stage}: {last.detail}') != told and not last.is_over:
                 told, tellings = doing, tellings + 1  # a progress has to grow
                 await ctx.report_progress(tellings, message=neutral(doing))

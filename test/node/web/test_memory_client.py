@@ -41,7 +41,7 @@ def store(robot, tmp_path: Path):
 def client(robot, store):
     client = MemoryClient(robot.client, 20.0)
     yield client
-    client.close()
+    client.destroy()
 
 
 @pytest.mark.parametrize('page', [20_000, 7, 3, 1])
@@ -83,11 +83,11 @@ def test_no_name_leads_out_of_the_folder_of_pictures(robot, store, name):
 
 
 def test_a_note_is_stored_where_it_was_made(client, store):
-    identity = client.note('the spare key', Pose(1.0, 2.0, 0.0, 0.5), frame_id='map', map_id='cellar')
+    identity = client.note('the spare key', Pose(1.0, 2.0, 0.0, 0.5), map_id='cellar')
     (kept,) = store.get([identity])
     assert (kept.caption, kept.source, kept.map_id) == ('the spare key', 'person', 'cellar')
     assert kept.pose.position == (1.0, 2.0, 0.0)
-    (kept,) = store.get([client.note('nowhere', None, frame_id='map', map_id='')])
+    (kept,) = store.get([client.note('nowhere', None, map_id='')])
     assert kept.pose is None
 
 
@@ -115,7 +115,7 @@ def test_the_events_node_may_take_longer_than_others(robot, monkeypatch):
     client = MemoryClient(robot.client, 1.0)
     with pytest.raises(StoreUnavailable, match='no memory node has stored it yet'):
         client.tell(deed(0, kind='dock'))
-    client.close()
+    client.destroy()
 
 
 def test_too_many_ids_are_refused(robot, store):

@@ -206,7 +206,7 @@ def test_a_question_is_cancelled_at_the_agent(robot_of_drive, backend):
 
 def test_nodes_that_are_away_are_named_and_come_back(robot_of_drive, backend):
     robot = robot_of_drive
-    backend._memory.recall.timeout_s = backend._ask._find_s = 0.3
+    backend.recall.timeout_s = backend._ask._find_s = 0.3
 
     def ask():
         return ask_of(backend, 'Where is a mug?')
@@ -222,7 +222,7 @@ def test_nodes_that_are_away_are_named_and_come_back(robot_of_drive, backend):
     robot.memory.trigger_activate()
     robot.agent.trigger_configure()
     robot.agent.trigger_activate()
-    backend._memory.recall.timeout_s = backend._ask._find_s = 20.0
+    backend.recall.timeout_s = backend._ask._find_s = 20.0
     assert backend.recall.count() == len(DRIVE)
     assert 'mug' in ask().evidence[0].memory.caption
 

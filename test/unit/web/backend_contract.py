@@ -129,9 +129,7 @@ class BackendContract:
             pytest.fail('nobody asked')
 
         backend.listen(Listeners(told.set, on_answer))
-        memory_id = backend.note(
-            'The <b>fuse box</b>.', Pose(1.0, 2.0, 0.0, 0.5), frame_id='map', map_id='cellar'
-        )
+        memory_id = backend.note('The <b>fuse box</b>.', Pose(1.0, 2.0, 0.0, 0.5), map_id='cellar')
         try:
             assert told.wait(PATIENCE_S)
             (memory,) = backend.get([memory_id])
@@ -154,7 +152,7 @@ class BackendContract:
         if Ability.NOTE not in backend.abilities:
             pytest.skip('it cannot write')
         with pytest.raises(InvalidRequest):
-            backend.note(' \n', None, frame_id='map', map_id='')
+            backend.note(' \n', None, map_id='')
 
     def test_stores_a_deed_and_says_so(self, backend: Backend) -> None:
         if Ability.NOTE not in backend.abilities:

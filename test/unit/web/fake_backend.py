@@ -101,7 +101,7 @@ class FakeBackend:
             self.listeners.on_memories()
         return len(gone)
 
-    def note(self, text: str, pose: Pose | None, *, frame_id: str, map_id: str) -> str:
+    def note(self, text: str, pose: Pose | None, *, map_id: str) -> str:
         self._check()
         if not text.strip():
             raise InvalidRequest('a note needs a text')
@@ -115,7 +115,7 @@ class FakeBackend:
                 stamp_ns,
                 text,
                 pose,
-                frame_id=frame_id,
+                frame_id='map',
                 map_id=map_id,
                 source='person',
             )

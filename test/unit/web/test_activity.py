@@ -11,6 +11,8 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.motion.motion import Motion
+from remembr_ros.memory.motion.motion import stretches as stretches_of
 from remembr_ros.timestamps import MAX_NS, NS, format_iso
 from remembr_ros.web.activity import ROUND_S, activity, gaps
 from test.unit.web.seen import memories, outlined, scopes
@@ -78,9 +80,23 @@ def test_between_pictures_counts_too() -> None:
     assert (found.driving_s.sum(), found.standing_s.sum()) == (50.0, 0.0)
 
 
-def test_of_eleven_minutes_without_memories_nothing_is_told() -> None:
-    found = activity(outlined([seen_at(0, 60, 0.0), seen_at(720, 780, 0.0)]), ANYTHING, 1000)
-    assert found.standing_s.sum() == 120.0
+@pytest.mark.parametrize(('gap_s', 'told_s'), [(30, 150.0), (31, 120.0)])
+def test_of_longer_without_memories_than_a_track_bridges_nothing_is_told(gap_s: int, told_s: float) -> None:
+    found = activity(outlined([seen_at(0, 60, 0.0), seen_at(60 + gap_s, 120 + gap_s, 0.0)]), ANYTHING, 1000)
+    assert found.standing_s.sum() == told_s
+
+
+def test_what_is_driven_and_stood_is_what_the_answers_say() -> None:
+    """Up to the memories at the ends of a stop, of which the outline knows the places alone."""
+    seen = [seen_at(3 * i, 3 * i + 3, 2.0 * i) for i in range(20)]
+    seen += [seen_at(60 + 3 * i, 63 + 3 * i, 40.0) for i in range(40)]
+    seen += [seen_at(300 + 3 * i, 303 + 3 * i, 40.0 + 2.0 * i) for i in range(20)]
+    found = activity(outlined(seen), ANYTHING, 1000)
+    stretches = stretches_of(seen)
+    stood_s = sum(one.seconds for one in stretches if one.motion is Motion.STANDING)
+    driven_s = sum(one.seconds for one in stretches) - stood_s
+    assert found.standing_s.sum() == pytest.approx(stood_s, abs=6.0)
+    assert found.driving_s.sum() == pytest.approx(driven_s, abs=6.0)
 
 
 def test_two_cameras_of_a_robot_do_not_double_its_time() -> None:

@@ -24,12 +24,11 @@ def stages() -> list[str]:
 
 @pytest.fixture
 def drives(backend: FakeBackend, stages: list[str]) -> Drives:
-    def changed() -> None:
-        if made.current and (not stages or stages[-1] != made.current.stage):
-            stages.append(made.current.stage)
+    def changed(drive: Drive) -> None:
+        if not stages or stages[-1] != drive.stage:
+            stages.append(drive.stage)
 
-    made = Drives(backend, changed)
-    return made
+    return Drives(backend, changed)
 
 
 def at(drives: Drives, stage: str) -> Drive:
@@ -140,10 +139,10 @@ def test_who_does_not_want_its_drive_any_more_ends_no_other(
     monkeypatch.setattr(backend, 'stop', lambda: pytest.fail('every drive is stopped'))
     first = drives.begin(PLACE, map_id='', asker='a')
     at(drives, 'confirming')
-    drives.cancel(first.id, asker='a')
+    drives.give_up(first.id, asker='a')
     assert at(drives, 'stopped').detail == 'stopped by a'
     second = drives.begin(PLACE, map_id='', asker='b')
-    drives.cancel(first.id, asker='a')
+    drives.give_up(first.id, asker='a')
     assert at(drives, 'confirming').id == second.id
     drives.close()
 

@@ -3,8 +3,9 @@ import threading
 import pytest
 
 from remembr_ros.agent.model.answer import Answer, Kind
-from remembr_ros.errors import BudgetExceeded, InvalidRequest
-from remembr_ros.memory.model.recall import Hit
+from remembr_ros.errors import BudgetExceeded, InvalidRequest, StoreUnavailable
+from remembr_ros.memory.model.outline import Outline
+from remembr_ros.memory.model.recall import ANYTHING, Hit
 from remembr_ros.web.exchanges import (
     FORGOTTEN,
     MOST_KEPT,
@@ -14,7 +15,9 @@ from remembr_ros.web.exchanges import (
     Exchanges,
     TooManyQuestions,
 )
+from test.unit.memory.recall_contract import DRIVE
 from test.unit.web.fake_backend import FakeBackend, eventually
+from test.unit.web.seen import outlined
 
 
 @pytest.fixture
@@ -129,7 +132,7 @@ def test_an_answer_that_comes_after_the_cancelling_changes_nothing(backend: Fake
     begun = exchanges.begin('Where?', asker='', conversation='')
     assert entered.wait(20.0)
     exchanges.begin('And?', asker='', conversation='')
-    eventually(lambda: told[-1].is_over and told[-1].question == 'And?' and exchanges._answering == 0)
+    eventually(lambda: told[-1].is_over and told[-1].question == 'And?' and exchanges._running == 0)
     found = exchanges.get(begun.id)
     assert found is not None
     assert (found.stage, found.answer) == ('cancelled', None)
@@ -148,3 +151,45 @@ def test_what_others_asked_is_kept_and_the_oldest_go(exchanges: Exchanges, backe
     assert not kept[-1].own
     exchanges.close()
     assert ended(exchanges, open_one.id).stage == 'cancelled'
+
+
+@pytest.fixture
+def heard(backend: FakeBackend) -> Exchanges:
+    """Two answers that rest on the first memory."""
+    told: list[Exchange] = []
+    found = Exchanges(backend, told.append)
+    for question in ('Where?', 'When?'):
+        answer = backend.ask(
+            question, asker='', scope=ANYTHING, on_progress=lambda _: None, cancel=threading.Event()
+        )
+        found.heard(question, 'topic question', answer)
+    return found
+
+
+@pytest.fixture
+def whole() -> Outline:
+    return outlined(DRIVE)
+
+
+def answered(heard: Exchanges) -> int:
+    return sum(one.answer is not None for one in heard.all())
+
+
+def test_answers_stay_while_their_memories_do(heard: Exchanges, backend: FakeBackend, whole: Outline) -> None:
+    heard.drop_gone(whole)
+    heard.drop_gone(outlined(DRIVE[1:]))  # read before it was stored
+    assert answered(heard) == 2
+
+
+def test_answers_go_with_what_they_rest_on(heard: Exchanges, backend: FakeBackend) -> None:
+    del backend.memories[0]
+    heard.drop_gone(outlined(backend.memories))
+    assert answered(heard) == 0
+    assert {one.error for one in heard.all()} == {'what this answer rested on was forgotten meanwhile'}
+    assert not any(one.cited for one in heard.all())
+
+
+def test_answers_go_where_nobody_can_tell_any_more(heard: Exchanges, backend: FakeBackend) -> None:
+    backend.broken = StoreUnavailable('away')
+    heard.drop_gone(outlined(()))
+    assert answered(heard) == 0

@@ -1,9 +1,9 @@
 import asyncio
 import threading
 
-import pytest
-
-from remembr_ros.web.live import ANEW, MOST_STREAMS, MOST_WAITING, Event, Live, TooManyStreams
+from remembr_ros.web.following import News
+from remembr_ros.web.live import ANEW, MOST_WAITING, Event, Live
+from test.unit.memory.recall_contract import DRIVE
 
 PATIENCE_S = 20.0
 
@@ -32,7 +32,7 @@ def test_what_happens_is_told_from_any_thread() -> None:
 
 def test_only_the_latest_of_a_kind_waits_and_nothing_grows() -> None:
     async def read() -> list[Event | None]:
-        live = Live(lambda before, event: Event(event.kind, (before.about, event.about), event.key))
+        live = Live()
         stream = live.open()
         for number in range(3):
             live.tell(Event('memories', number))
@@ -44,7 +44,7 @@ def test_only_the_latest_of_a_kind_waits_and_nothing_grows() -> None:
 
     found = asyncio.run(read())
     told = [(event.kind, event.about) for event in found[:4] if event]
-    assert told == [('exchange', 0), ('exchange', 1), ('memories', ((0, 1), 2)), ('exchange', 2)]
+    assert told == [('exchange', 0), ('exchange', 1), ('memories', 2), ('exchange', 2)]
     assert found[4] is ANEW  # and not the newest alone, as if that were all
     assert found[5] == Event('exchange', 10 * MOST_WAITING + 1, str(10 * MOST_WAITING + 1))
 
@@ -59,14 +59,12 @@ def test_a_quiet_stream_is_heard_of_and_one_that_is_not_wanted_is_not() -> None:
     assert asyncio.run(read()) is None
 
 
-def test_streams_end_with_it_and_are_bounded() -> None:
+def test_streams_end_with_it() -> None:
     async def read() -> list[list[Event | None]]:
         live = Live()
-        streams = [live.open() for _ in range(MOST_STREAMS)]
-        with pytest.raises(TooManyStreams, match='close one'):
-            live.open()
+        streams = [live.open() for _ in range(3)]
         live.drop(streams.pop())
-        assert len(live) == MOST_STREAMS - 1
+        assert len(live) == 2
         late = live.open()
         reading = [asyncio.ensure_future(taken(stream, 1)) for stream in (streams[0], late)]
         await asyncio.sleep(0)
@@ -86,3 +84,11 @@ def test_who_tells_after_the_loop_ended_is_not_stopped() -> None:
 
     asyncio.run(leave())
     live.tell(Event('map'))
+
+
+def test_of_memories_that_a_page_missed_it_learns_that_it_did() -> None:
+    first, second = (News(version, 14 + version, (DRIVE[0],), False) for version in (1, 2))
+    found = Event('memories', second).after(Event('memories', first)).about
+    assert found == News(2, 16, (), True)
+    assert Event('map', 1).after(Event('map')) == Event('map', 1)
+    assert Event('memories', first).after(None).about is first

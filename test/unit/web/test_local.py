@@ -62,7 +62,7 @@ def test_what_can_only_be_read_is_not_changed(shared: MemoryStore) -> None:
     with pytest.raises(InvalidRequest, match='only be read'):
         backend.correct(ObjectCorrection('gone', 'cup'))
     with pytest.raises(InvalidRequest, match='only be read'):
-        backend.note('A note.', None, frame_id='map', map_id='')
+        backend.note('A note.', None, map_id='')
     with pytest.raises(InvalidRequest, match='only be read'):
         backend.tell(deed(0, kind='dock'))
     assert len(backend.get([DRIVE[0].id])) == 1
@@ -96,10 +96,10 @@ def test_a_picture_goes_with_its_memory_and_the_state_tells_of_it(tmp_path: Path
 def test_a_note_or_a_deed_is_of_the_only_robot_that_remembers(tmp_path: Path) -> None:
     with open_store(str(tmp_path / 'm.db'), HashingEmbedder()) as store:
         backend = local(store)
-        ids = [backend.note('A first note.', None, frame_id='map', map_id='')]
+        ids = [backend.note('A first note.', None, map_id='')]
         store.add([one for one in OBSERVATIONS if one.memory.robot == 'a'][:1])
         backend.forget(ids)
-        ids.append(backend.note('A second one.', None, frame_id='map', map_id=''))
+        ids.append(backend.note('A second one.', None, map_id=''))
         ids += [backend.tell(deed(0, kind='dock', robot=name)) for name in ('', 'b')]
         assert [memory.robot for memory in backend.get(ids)] == ['a', 'a', 'b']
 

@@ -86,7 +86,7 @@ def test_a_million_metres_of_millimetres_are_cells_that_can_be_told_apart() -> N
 
 @pytest.mark.parametrize('box', [(1.0, 0.0, 0.0, 1.0), (0.0, 1.0, 1.0, 0.0), (math.nan, 0.0, 1.0, 1.0)])
 def test_a_box_that_is_none_is_refused(box: tuple[float, float, float, float]) -> None:
-    with pytest.raises(InvalidRequest, match='least x and y'):
+    with pytest.raises(InvalidRequest, match='least first'):
         clusters(outlined([]), ANYTHING, box, 1.0)
 
 

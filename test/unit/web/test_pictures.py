@@ -13,7 +13,7 @@ from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.keyframes.files import keyframe_name
 from remembr_ros.navigation.grid import Grid
-from remembr_ros.web.pictures import LONGEST_SIDE, Pictures, map_png
+from remembr_ros.web.pictures import LONGEST_SIDE, Pictures, Width, map_png
 
 
 def jpeg(width: int, grey: int = 0) -> bytes:
@@ -54,8 +54,8 @@ def test_a_keyframe_is_given_as_it_is() -> None:
     assert Pictures(Keyframes(image)).keyframe(keyframe_name(image)) == image
 
 
-@pytest.mark.parametrize('width', [256, 1024])
-def test_a_thumbnail_is_made_once(width: int) -> None:
+@pytest.mark.parametrize('width', Width)
+def test_a_thumbnail_is_made_once(width: Width) -> None:
     image = jpeg(1600)
     backend = Keyframes(image)
     pictures = Pictures(backend)
@@ -67,7 +67,7 @@ def test_a_thumbnail_is_made_once(width: int) -> None:
 
 def test_what_is_narrower_stays_as_it_is() -> None:
     image = jpeg(200)
-    assert Pictures(Keyframes(image)).keyframe(keyframe_name(image), 256) == image
+    assert Pictures(Keyframes(image)).keyframe(keyframe_name(image), Width.SMALL) == image
 
 
 @pytest.mark.parametrize(
@@ -75,15 +75,10 @@ def test_what_is_narrower_stays_as_it_is() -> None:
 )
 def test_what_is_no_name_is_never_asked_for(name: str) -> None:
     backend = Keyframes()
-    for width in (None, 256):
+    for width in (None, Width.SMALL):
         with pytest.raises(InvalidRequest, match='not the name of a picture'):
             Pictures(backend).keyframe(name, width)
     assert not backend.asked
-
-
-def test_other_widths_are_refused() -> None:
-    with pytest.raises(InvalidRequest, match='256 or 1024'):
-        Pictures(Keyframes()).keyframe(f'{"0" * 32}.jpg', 255)
 
 
 def test_what_is_missing_or_damaged_is_said_and_tried_again() -> None:
@@ -92,13 +87,13 @@ def test_what_is_missing_or_damaged_is_said_and_tried_again() -> None:
     backend = Keyframes()
     pictures = Pictures(backend)
     with pytest.raises(InvalidRequest, match='no picture'):
-        pictures.keyframe(name, 256)
+        pictures.keyframe(name, Width.SMALL)
     for damaged in (b'', b'\xff\xd8\xff', b'no picture', whole[:300]):
         backend.images[name] = damaged
         with pytest.raises(InvalidRequest, match='is damaged'):
-            pictures.keyframe(name, 256)
+            pictures.keyframe(name, Width.SMALL)
     backend.images[name] = whole
-    assert decoded(pictures.keyframe(name, 256)).shape[1] == 256
+    assert decoded(pictures.keyframe(name, Width.SMALL)).shape[1] == 256
 
 
 def test_a_memory_out_of_reach_is_said_as_such() -> None:
@@ -109,7 +104,7 @@ def test_a_memory_out_of_reach_is_said_as_such() -> None:
 
     backend.on_asked = away
     with pytest.raises(StoreUnavailable, match='is away'):
-        Pictures(backend).keyframe(f'{"0" * 32}.jpg', 256)
+        Pictures(backend).keyframe(f'{"0" * 32}.jpg', Width.SMALL)
 
 
 def test_two_who_ask_at_once_have_it_made_once() -> None:
@@ -125,7 +120,11 @@ def test_two_who_ask_at_once_have_it_made_once() -> None:
 
     backend.on_asked = wait
     found: list[bytes] = []
-    threads = [threading.Thread(target=lambda: found.append(pictures.keyframe(name, 256))) for _ in range(4)]
+
+    def ask() -> None:
+        found.append(pictures.keyframe(name, Width.SMALL))
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
     threads[0].start()
     assert asked.wait(30.0)
     for thread in threads[1:]:
@@ -141,16 +140,16 @@ def test_two_who_ask_at_once_have_it_made_once() -> None:
 def test_those_asked_for_last_are_kept_within_the_bytes() -> None:
     images = [jpeg(400, grey) for grey in range(4)]
     names = list(map(keyframe_name, images))
-    size = len(Pictures(Keyframes(*images)).keyframe(names[0], 256))
+    size = len(Pictures(Keyframes(*images)).keyframe(names[0], Width.SMALL))
     backend = Keyframes(*images)
     pictures = Pictures(backend, kept_bytes=round(3.5 * size))
     for name in (*names[:3], names[0], names[3]):
-        pictures.keyframe(name, 256)
+        pictures.keyframe(name, Width.SMALL)
     assert set(backend.asked.values()) == {1}
     for name in (names[0], names[2], names[3]):
-        pictures.keyframe(name, 256)
+        pictures.keyframe(name, Width.SMALL)
     assert set(backend.asked.values()) == {1}
-    pictures.keyframe(names[1], 256)
+    pictures.keyframe(names[1], Width.SMALL)
     assert backend.asked[names[1]] == 2
 
 
@@ -160,15 +159,15 @@ def test_a_forgotten_picture_is_not_kept(all_of_them: bool) -> None:
     name = keyframe_name(image)
     backend = Keyframes(image, other)
     pictures = Pictures(backend)
-    pictures.keyframe(name, 256)
-    pictures.keyframe(keyframe_name(other), 256)
+    pictures.keyframe(name, Width.SMALL)
+    pictures.keyframe(keyframe_name(other), Width.SMALL)
     del backend.images[name]
     pictures.drop(None if all_of_them else [name, 'unknown'])
     with pytest.raises(InvalidRequest, match='no picture'):
-        pictures.keyframe(name, 256)
-    pictures.keyframe(keyframe_name(other), 256)
+        pictures.keyframe(name, Width.SMALL)
+    pictures.keyframe(keyframe_name(other), Width.SMALL)
     assert backend.asked[keyframe_name(other)] == 1 + all_of_them
-    assert pictures._bytes == len(pictures.keyframe(keyframe_name(other), 256))
+    assert list(pictures._thumbnails.values()) == [pictures.keyframe(keyframe_name(other), Width.SMALL)]
 
 
 def test_a_picture_that_is_forgotten_while_it_is_made_is_not_kept() -> None:
@@ -177,9 +176,9 @@ def test_a_picture_that_is_forgotten_while_it_is_made_is_not_kept() -> None:
     backend = Keyframes(image)
     pictures = Pictures(backend)
     backend.on_asked = lambda: pictures.drop([name])
-    pictures.keyframe(name, 256)
-    assert pictures._bytes == 0
-    pictures.keyframe(name, 256)
+    pictures.keyframe(name, Width.SMALL)
+    assert not pictures._thumbnails
+    pictures.keyframe(name, Width.SMALL)
     assert backend.asked[name] == 2
 
 

@@ -10,9 +10,11 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.motion.track import GAP_NS
+from remembr_ros.memory.motion.track import tracks as tracks_of_memories
 from remembr_ros.timestamps import NS
 from remembr_ros.web.overview import Box
-from remembr_ros.web.ways import GAP_NS, tracks
+from remembr_ros.web.ways import tracks
 from test.unit.web.seen import memories, outlined, scopes
 
 Way = list[Memory]
@@ -126,13 +128,26 @@ def test_a_way_that_leaves_a_box_and_comes_back_is_two() -> None:
     assert [len(t.x) for t in tracks(outlined(seen), ANYTHING, 100, (-1.0, -1.0, 2.0, 1.0))] == [3, 3]
 
 
-def test_a_gap_of_ten_minutes_is_bridged_and_no_longer_one() -> None:
+def test_a_gap_of_half_a_minute_is_bridged_and_no_longer_one() -> None:
     def seen(gap_ns: int) -> list[Memory]:
         first = Memory('0', 'r', 0, 5 * NS, '', Pose(0.0, 0.0))
         return [first, Memory('1', 'r', 5 * NS + gap_ns, 6 * NS + gap_ns, '', Pose(1.0, 0.0))]
 
     assert len(drawn(seen(GAP_NS))) == 1
     assert len(drawn(seen(GAP_NS + 1))) == 2
+
+
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 40)), max_size=20))
+def test_a_way_ends_where_the_tracks_of_the_answers_do(times: list[tuple[int, int]]) -> None:
+    """On one map, and of one camera, whose memories follow each other: the outline does not know cameras."""
+    seen: list[Memory] = []
+    end_ns = 0
+    for pause_s, lasts_s in times:
+        start_ns = end_ns + pause_s * NS
+        end_ns = start_ns + lasts_s * NS
+        seen.append(Memory(f'{len(seen):02}', 'r', start_ns, end_ns, '', Pose(1.0, 2.0)))
+    runs = [[memory.start_ns for memory in track.memories] for track in tracks_of_memories(seen)]
+    assert [way.time_ns.tolist() for way in tracks(outlined(seen), ANYTHING, 1000)] == runs
 
 
 def test_a_long_stay_bridges_the_gap_behind_a_short_memory_of_its_time() -> None:

@@ -55,7 +55,7 @@ def test_a_page_is_greeted_and_hears_what_happens(
     kind, version, data = next(page)
     assert (kind, data) == ('hello', {'version': site.following.contents.version})
     assert version == str(data['version'])
-    backend.note('A note.', Pose(1.0, 2.0), frame_id='map', map_id='')
+    backend.note('A note.', Pose(1.0, 2.0), map_id='')
     _, later, news = until(page, 'memories')
     assert int(later) > int(version)
     assert (news['total'], news['anew'], str(news['version'])) == (15, False, later)
@@ -106,7 +106,7 @@ def test_what_a_drive_brings_along_is_told_however_short_it_was(
         events = site.live.open(lambda event: event.kind == 'situation').events()
         watching = asyncio.ensure_future(app_module._watch(site))
         first = await asyncio.wait_for(anext(events), PATIENCE_S)
-        site.drives._current = Drive('d', 'somebody', 'stopped')
+        site.drives._keep(Drive('somebody', 0, 'stopped'))
         second = await asyncio.wait_for(anext(events), PATIENCE_S)
         watching.cancel()
         return [first, second]

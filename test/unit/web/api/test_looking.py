@@ -251,9 +251,9 @@ def test_no_parameter_fails_the_server(client: TestClient, path: str, name: str,
 @pytest.mark.parametrize(
     ('path', 'query', 'said'),
     [
-        ('day', 'when=2023-11-14', "'when' (is 'day' meant?); it takes day, robot"),
-        ('recall', 'near=0,0', "'near' (is 'position' meant?)"),
-        ('recall', 'query=mug', "'query' (is 'text' meant?)"),
+        ('day', 'when=2023-11-14', "'when'; it takes day, robot"),
+        ('recall', 'near=0,0', "'near'"),
+        ('recall', 'query=mug', "'query'"),
         ('exchanges', 'limit=3', 'it takes none'),
         ('memories/d04', 'robot=a', 'it takes none'),
     ],

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 from fastapi import Depends, FastAPI, Request
 from fastapi.responses import Response, StreamingResponse
 
-from remembr_ros.web.door.access import Access, Right, needs
+from remembr_ros.web.door.access import Access, Right, login_routes, needs
 from remembr_ros.web.door.door import Crowd, Door
-from remembr_ros.web.door.login import login_routes
 from remembr_ros.web.door.serving import WebServer
 from test.patience import patiently
 

@@ -89,11 +89,10 @@ def test_ipv6_is_spoken(tmp_path: Path) -> None:
 def test_stop_ends_streams_and_what_hangs() -> None:
     with served() as site:
         stream, hanging = site.connect(), site.connect()
-        assert site.server.streams == 0
         stream.sendall(b'GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n')
         hanging.sendall(b'GET /api/hanging HTTP/1.1\r\nHost: localhost\r\n\r\n')
         read_until(stream, b'event: hello')
-        assert site.server.streams == 1
+        assert site.app.state.streams == 1
         begun = time.monotonic()
         site.server.stop()
         assert time.monotonic() - begun < patiently(STOPPED_S)

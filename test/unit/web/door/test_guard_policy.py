@@ -1,4 +1,4 @@
-from remembr_ros.web.door.policy import with_policy
+from remembr_ros.web.door.guard import with_policy
 
 
 def test_the_policy_has_no_exception_and_nothing_overrides_it() -> None:

@@ -63,6 +63,7 @@ def test_a_cookie_alone_does_nothing_that_another_page_could_have_sent(closed_si
     assert closed_site.ask('POST', '/api/go', cookie=cookie, origin='http://evil.example').status == 403
     assert closed_site.app.state.acts == []
     assert closed_site.ask('POST', '/api/go', cookie=cookie, origin=own).json == {'going': True}
+    assert closed_site.ask('POST', '/api/go', cookie=cookie, sec_fetch_site='same-origin').status == 200
     closed_site.app.state.acts.clear()
 
 
