@@ -21,6 +21,7 @@ lint: setup
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/hadolint docker/Dockerfile*
+	@bash scripts/check_page.sh
 
 bench: setup  ## speed and memory, as ratios against a baseline in the same run; eMEM is one of these
 	@$(BIN)/python -m pip install --quiet -c requirements/constraints.txt emem==0.3.0 || true

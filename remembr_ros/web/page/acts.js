@@ -1,10 +1,12 @@
-// What a person has the memory and the robot do: drive there, note, forget. Each is asked for before it is done.
+// What a person has the memory and the robot do: drive there, note, forget. Each is asked for before it is
+// done.
 
 import { clock, placeName } from './cards.js';
 import { button, dialog, el, toast } from './dom.js';
 
 const NOTE = 2_000; // [characters] of a note
 const KINDS = ['go', 'pick', 'place', 'open', 'close', 'ask', 'answer', 'dock', 'charge', 'fail'];
+const OUTCOMES = ['unknown', 'succeeded', 'failed', 'cancelled'];
 const counted = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
 
 /** Do something and say what went wrong; return what came of it, null where it failed. */
@@ -42,7 +44,8 @@ export async function copyLink(link) {
     await navigator.clipboard.writeText(link);
     toast('The link is copied.');
   } catch { // only a page over HTTPS or on localhost may
-    await dialog({ title: 'Link', body: el('input', { value: link, readonly: true, 'aria-label': 'Link', class: 'wide' }) });
+    const field = el('input', { value: link, readonly: true, 'aria-label': 'Link', class: 'wide' });
+    await dialog({ title: 'Link', body: field });
   }
 }
 
@@ -50,14 +53,17 @@ export async function copyLink(link) {
 export const goThere = (page, target) => attempt(() => page.api.post('/api/go', target));
 
 /** Return what goes to `target`, or says why nobody can; null: this person may not. */
-export const goButton = (page, target) => (page.may('drive') ? button('go', 'Go there', () => goThere(page, target), { class: 'primary' })
+export const goButton = (page, target) => (page.may('drive')
+  ? button('go', 'Go there', () => goThere(page, target), { class: 'primary' })
   : noRobot(page) && el('p', { class: 'small muted' }, noRobot(page)));
 
-/** Return why nobody can go there and how to change that, where there is no robot; null where there is one. */
+/** Return why nobody can go there and how to change that, where there is no robot; null where there is
+ * one. */
 export const noRobot = (page) => (page.info.abilities.includes('drive') ? null
   : 'No robot is here to go there. The page with one: ros2 launch remembr_ros bringup.launch.py web:=true');
 
-/** Let a person write a note about a place, or say what the robot did there; `place` {x, y, map_id} or null for none. Return its id, or null. */
+/** Let a person write a note about a place, or say what the robot did there; `place` {x, y, map_id} or null
+ * for none. Return its id, or null. */
 export async function writeNote(page, place) {
   const field = el('textarea', { rows: 4, maxlength: NOTE, required: true, dir: 'auto', autofocus: true });
   const need = () => {
@@ -70,13 +76,15 @@ export async function writeNote(page, place) {
     kind: line({ list: 'kinds', oninput: need }),
     object: line(),
     receptacle: line(),
-    outcome: el('select', {}, ['unknown', 'succeeded', 'failed', 'cancelled'].map((value) => el('option', { value }, value))),
+    outcome: el('select', {}, OUTCOMES.map((value) => el('option', { value }, value))),
   };
-  const labels = { kind: 'Kind, such as pick', object: 'Object', receptacle: 'From, on or in what', outcome: 'Outcome' };
+  const labels = { kind: 'Kind, such as pick', object: 'Object', receptacle: 'From, on or in what',
+    outcome: 'Outcome' };
   const deed = el('div', { class: 'cards', role: 'group', 'aria-label': 'What the robot did', hidden: true },
     Object.entries(labels).map(([key, words]) => el('label', { class: 'field' }, words, told[key])),
     el('datalist', { id: 'kinds' }, KINDS.map((value) => el('option', { value }))));
-  const where = place ? `About ${placeName([place.x, place.y])}, where the robot can recall it.` : 'About no place.';
+  const where = place ? `About ${placeName([place.x, place.y])}, where the robot can recall it.`
+    : 'About no place.';
   const yes = await dialog({
     title: 'Add a note',
     body: el('div', { class: 'cards' },
@@ -85,7 +93,8 @@ export async function writeNote(page, place) {
     actions: [{ label: 'Add the note', value: true, kind: 'primary' }, { label: 'Cancel', value: false }],
   });
   const text = field.value.trim();
-  const more = did.checked ? Object.fromEntries(Object.entries(told).map(([key, { value }]) => [key, value.trim()])) : {};
+  const filled = Object.entries(told).map(([key, { value }]) => [key, value.trim()]);
+  const more = did.checked ? Object.fromEntries(filled) : {};
   if (!yes || !(text || more.kind)) return null;
   const note = { text, position: place && [place.x, place.y, 0], map_id: place?.map_id, ...more };
   const made = await attempt(() => page.api.post(did.checked ? '/api/events' : '/api/notes', note));
@@ -104,9 +113,10 @@ export async function forget(page, memory) {
       el('ul', {},
         el('li', {}, `What was seen from ${clock(going.start)} to ${clock(going.end, going.start)}`,
           going.segments > 1 ? `, ${going.segments} segments in one` : ''),
-        el('li', {}, going.pictures ? `${counted(going.pictures, 'picture')} will be deleted` : 'No picture will be deleted'),
-        going.shared
-          ? el('li', {}, `${counted(going.shared, 'picture stays', 'pictures stay')}, for other memories have them, too`) : null),
+        el('li', {}, going.pictures ? `${counted(going.pictures, 'picture')} will be deleted`
+          : 'No picture will be deleted'),
+        going.shared ? el('li', {}, counted(going.shared, 'picture stays', 'pictures stay'),
+          ', for other memories have them, too') : null),
       el('p', {}, 'This cannot be undone.')),
     actions: [{ label: 'Keep it', value: false }, { label: 'Forget', value: true, kind: 'danger' }],
   });

@@ -19,7 +19,8 @@ let login = null; // the one dialog, for however many requests were refused
 function askForToken() {
   login ??= (async () => {
     for (let said = ''; ; ) {
-      const field = el('input', { type: 'password', name: 'token', autocomplete: 'current-password', required: true,
+      const field = el('input', { type: 'password', name: 'token', autocomplete: 'current-password',
+        required: true,
         'aria-describedby': 'login-said' });
       const given = await dialog({
         title: 'A token is needed',
@@ -41,10 +42,17 @@ function askForToken() {
   return login;
 }
 
+/**
+ * Send one request.
+ * @param {string} method
+ * @param {string} path
+ * @param {{params?: object, body?: any, signal?: AbortSignal, accept?: string}} options
+ */
 async function once(method, path, { params = {}, body, signal, accept = 'application/json' }) {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(params)) {
-    const told = (each) => each !== undefined && each !== null && (each !== '' || key === 'map_id'); // '' is a map, too
+    // '' is a map, too
+    const told = (each) => each !== undefined && each !== null && (each !== '' || key === 'map_id');
     for (const each of [value].flat().filter(told)) query.append(key, each);
   }
   const raw = body instanceof Blob;
@@ -77,8 +85,10 @@ async function request(method, path, options) {
 
 const parsed = async (response) => (response.status === 204 ? null : response.json());
 
-/** GET; `params`: null is left out, and '' but for a map_id; arrays are repeated. Raises ApiError, and AbortError by the signal. */
-export const get = async (path, params, { signal } = {}) => parsed(await request('GET', path, { params, signal }));
+/** GET; `params`: null is left out, and '' but for a map_id; arrays are repeated. Raises ApiError, and
+ * AbortError by the signal. */
+export const get = async (path, params = {}, options = { signal: undefined }) =>
+  parsed(await request('GET', path, { params, ...options }));
 
 /** POST `body` as JSON, a Blob as it is. */
 export const post = async (path, body) => parsed(await request('POST', path, { body }));
@@ -86,6 +96,13 @@ export const post = async (path, body) => parsed(await request('POST', path, { b
 /** DELETE. */
 export const del = async (path) => parsed(await request('DELETE', path, {}));
 
+/**
+ * Hear a stream of events until it ends.
+ * @param {string} method
+ * @param {string} path
+ * @param {{body?: object, signal?: AbortSignal, onOpen?: () => void,
+ *   onEvent: (kind: string, data: any) => void}} how
+ */
 async function stream(method, path, { body, signal, onEvent, onOpen }) {
   const dead = new AbortController();
   const end = () => dead.abort();
@@ -132,9 +149,9 @@ export async function streamAsk(body, onExchange) {
 }
 
 /**
- * Call onEvent(kind, data) and onLost(bool, why) of what happens, as long as the page is seen. A page that is hidden hears
- * nothing and holds no connection; when it is seen again, or the server is back, `back` comes first, then, if the memory
- * changed since the version that the page shows, `memories` with `anew`.
+ * Call onEvent(kind, data) and onLost(bool, why) of what happens, as long as the page is seen. A page that is
+ * hidden hears nothing and holds no connection; when it is seen again, or the server is back, `back` comes
+ * first, then, if the memory changed since the version that the page shows, `memories` with `anew`.
  */
 export function follow(version, onEvent, onLost) {
   let run = null;

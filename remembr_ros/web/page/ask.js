@@ -12,30 +12,37 @@ const MOST = 20; // and at most
 const END_PX = 80; // [px] from the end, within which what comes is scrolled to
 const QUESTION = 400; // [characters] of a question before 'more'
 const ANSWER = 1_200; // and of an answer
-const STAGES = { waiting: 'Waiting for its turn', recalling: 'Recalling', thinking: 'Thinking', answering: 'Answering' };
+const STAGES = { waiting: 'Waiting for its turn', recalling: 'Recalling', thinking: 'Thinking',
+  answering: 'Answering' };
 const EXAMPLES = ['Where is the kitchen?', 'What did you see today?', 'Have you seen a fire extinguisher?'];
 const PERHAPS = 0.5; // confidence below which an answer may as well be wrong
 const SURE = [[0.9, 'Very sure'], [0.7, 'Fairly sure'], [0.4, 'Not sure'], [0, 'A guess']];
 
-/** Return the name of this page's conversation, for questions that follow up on others; the same after a reload. */
+/** Return the name of this page's conversation, for questions that follow up on others; the same after a
+ * reload. */
 function conversation() {
   const made = sessionStorage.getItem('conversation')
-    ?? [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+    ?? [...crypto.getRandomValues(new Uint8Array(12))].map((byte) =>
+      byte.toString(16).padStart(2, '0')).join('');
   sessionStorage.setItem('conversation', made);
   return made;
 }
 
 /** Return what an answer comes to, before its sentence; null: the sentence says it. */
-function headline({ kind, binary, position, time, duration_minutes: minutes, evidence, every_place: every, confidence }) {
+function headline({ kind, binary, position, time, duration_minutes: minutes, evidence, every_place: every,
+  confidence }) {
   const unsure = confidence < PERHAPS;
   const line = (...parts) => el('p', { class: 'headline' }, parts);
   const perhaps = unsure ? 'Perhaps ' : null;
   if (kind === 'binary' && unsure) return line(binary ? 'Perhaps yes' : 'Perhaps not');
-  if (kind === 'binary') return el('p', { class: `headline ${binary ? 'yes' : 'no'}` }, binary ? 'Yes' : 'No');
+  if (kind === 'binary') return el('p', { class: `headline ${binary ? 'yes' : 'no'}` },
+    binary ? 'Yes' : 'No');
   if (kind === 'not_seen') return line(unsure ? 'Perhaps not seen' : 'Not seen');
-  const places = new Set(evidence.filter((hit) => every && hit.position).map((hit) => String(hit.position))).size;
+  const places = new Set(evidence.filter((hit) => every
+    && hit.position).map((hit) => String(hit.position))).size;
   if (places > 1) return line(icon('place'), perhaps, `${places} places`);
-  if (kind === 'position' && position) return line(icon('place'), unsure ? 'Perhaps here: ' : null, placeName(position));
+  if (kind === 'position' && position) return line(icon('place'), unsure ? 'Perhaps here: ' : null,
+    placeName(position));
   if (kind === 'time' && time) return line(icon('clock'), perhaps, moment(time), since(time));
   if (kind === 'duration' && minutes !== null) return line(icon('clock'), perhaps, lasted(60 * minutes));
   return null;
@@ -48,10 +55,13 @@ export function mountAsk(root, page) {
 
   const chosen = el('p', { class: 'small muted', role: 'status' });
   const list = el('ol', { class: 'exchanges', 'aria-label': 'Questions and answers' });
-  const nothing = el('div', { class: 'nothing' }, el('p', {}, 'Ask what the robot has seen, where, when and for how long.'),
+  const nothing = el('div', { class: 'nothing' },
+    el('p', {}, 'Ask what the robot has seen, where, when and for how long.'),
     page.may('ask') ? el('div', { class: 'row' },
-      EXAMPLES.map((text) => el('button', { type: 'button', class: 'chip', onclick: () => ask(text) }, text))) : null);
-  const field = el('textarea', { name: 'question', rows: 1, maxlength: 2000, dir: 'auto', enterkeyhint: 'send',
+      EXAMPLES.map((text) => el('button', { type: 'button', class: 'chip', onclick: () => ask(text) },
+        text))) : null);
+  const field = el('textarea', { name: 'question', rows: 1, maxlength: 2000, dir: 'auto',
+    enterkeyhint: 'send',
     'aria-label': 'Question', placeholder: 'Ask the robot', onkeydown: (event) => {
       if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
       event.preventDefault();
@@ -67,8 +77,10 @@ export function mountAsk(root, page) {
     field.value = heard;
     field.focus();
   }), el('button', { class: 'primary', 'aria-label': 'Ask' }, icon('send')));
-  root.append(list, nothing, page.may('ask') ? chosen : '', page.may('ask') ? form : el('p', { class: 'muted' }, page.info.abilities.includes('ask')
-    ? 'To ask, log in with an ask or act token.' : 'Nothing here answers questions: no planner is configured.'));
+  root.append(list, nothing, page.may('ask') ? chosen : '',
+    page.may('ask') ? form : el('p', { class: 'muted' }, page.info.abilities.includes('ask')
+    ? 'To ask, log in with an ask or act token.'
+      : 'Nothing here answers questions: no planner is configured.'));
 
   /** Return which memories count: those of what is chosen on this page. */
   function scope() {
@@ -85,7 +97,8 @@ export function mountAsk(root, page) {
   async function ask(question) {
     let id = null;
     try {
-      const last = await page.api.streamAsk({ question, conversation: conversation(), ...scope() }, (exchange) => {
+      const last = await page.api.streamAsk({ question, conversation: conversation(), ...scope() },
+        (exchange) => {
         const begun = id === null;
         id = exchange.id;
         mine.add(id);
@@ -100,7 +113,8 @@ export function mountAsk(root, page) {
     } catch (error) { // where it was begun, the answer may come all the same, as an event
       if (id !== null) return take({ ...exchanges.get(id), error: error.message, lost: true });
       field.value ||= question;
-      take({ id: `refused ${Date.now()}`, question, asker: '', at: iso(now()), error: error.message, answer: null });
+      take({ id: `refused ${Date.now()}`, question, asker: '', at: iso(now()), error: error.message,
+        answer: null });
     }
   }
 
@@ -110,7 +124,8 @@ export function mountAsk(root, page) {
     const forgotten = known?.answer && exchange.error && !exchange.answer;
     const ended = (known?.answer && !forgotten) || (known?.error && !known.lost);
     if (forgotten) page.map.light([]);
-    const rounds = (known?.rounds ?? 0) + (exchange.stage === 'recalling' && known?.stage !== 'recalling' ? 1 : 0);
+    const rounds = (known?.rounds ?? 0) + (exchange.stage === 'recalling' && known?.stage !== 'recalling' ? 1
+      : 0);
     if (!ended) exchanges.set(exchange.id, { ...exchange, rounds });
     for (const id of [...exchanges.keys()].slice(0, -KEPT)) exchanges.delete(id) && mine.delete(id);
     show();
@@ -135,7 +150,8 @@ export function mountAsk(root, page) {
 
   function follow(node, exchange) {
     const { asker, own, at, stage, detail, memories_found: found, rounds, answer, error } = exchange;
-    const who = mine.has(exchange.id) || !asker ? '' : `Asked by ${own && asker === 'local' ? 'another page' : asker}, `;
+    const who = mine.has(exchange.id) || !asker ? ''
+      : `Asked by ${own && asker === 'local' ? 'another page' : asker}, `;
     const sign = [who, stage, detail, found, Boolean(answer), error].join();
     if (node.dataset.sign === sign) return;
     node.dataset.sign = sign;
@@ -178,10 +194,12 @@ export function mountAsk(root, page) {
       headline(answer), clamped(answer.text, ANSWER),
       el('div', { class: 'row' },
         target && goButton(page, target),
-        evidence.length ? button('map', 'Show on map', () => showOnMap(page, evidence), { class: 'chip' }) : null),
+        evidence.length ? button('map', 'Show on map', () => showOnMap(page, evidence), { class: 'chip' })
+          : null),
       evidence.length ? el('h2', {}, 'Based on') : null, cards, rest,
       el('p', { class: 'small muted' },
-        el('span', { title: `confidence ${confidence.toFixed(2)}` }, SURE.find(([least]) => confidence >= least)[1]),
+        el('span', { title: `confidence ${confidence.toFixed(2)}` },
+          SURE.find(([least]) => confidence >= least)[1]),
         ` · ${planner} · ${took.toFixed(2)} s`,
         calls ? ` · ${calls} ${calls === 1 ? 'call' : 'calls'}, ${tokens.toLocaleString('en')} tokens` : ''),
     ].filter(Boolean);
@@ -193,7 +211,8 @@ export function mountAsk(root, page) {
     for (const exchange of told.exchanges) take(exchange);
     const known = new Set(told.exchanges.map(({ id }) => id));
     for (const one of [...exchanges.values()]) { // of before the server was started anew
-      if (!known.has(one.id) && !one.answer && !one.error) take({ ...one, error: 'The server knows no more of this question.', lost: true });
+      if (!known.has(one.id) && !one.answer && !one.error) take(
+        { ...one, error: 'The server knows no more of this question.', lost: true });
     }
     show();
   }

@@ -25,7 +25,8 @@ export function disc(x, y, radius) {
   return path;
 }
 
-/** Keep a canvas as large as its box; returns what draws it, once, when the browser next does and the page is seen. */
+/** Keep a canvas as large as its box; returns what draws it, once, when the browser next does and the page
+ * is seen. */
 export function canvasPainter(canvas, paint) {
   let asked = false;
   const frame = () => {

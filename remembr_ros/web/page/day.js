@@ -1,4 +1,5 @@
-// The days that the chosen window of time touches: where robots stood and drove, with what was seen, read and done.
+// The days that the chosen window of time touches: where robots stood and drove, with what was seen, read and
+// done.
 
 import { showMap } from './acts.js';
 import { clock, lasted, memoryLink, saidName, start, whereName } from './cards.js';
@@ -21,21 +22,27 @@ function episode({ kind, robot, start: from, end, position, place, travelled, se
     page.url.set({ ...window, memory: null }, { push: true });
     showMap(page);
   } },
-    el('span', { class: 'card-meta' }, icon(kind === 'stay' ? 'place' : 'go'), el('strong', { dir: 'auto' }, words),
-      el('span', {}, `${clock(from, from)}, ${lasted(t1 - t0)}`), page.info.robots.length > 1 ? el('bdi', {}, start(robot, 30)) : null),
+    el('span', { class: 'card-meta' }, icon(kind === 'stay' ? 'place' : 'go'),
+      el('strong', { dir: 'auto' }, words),
+      el('span', {}, `${clock(from, from)}, ${lasted(t1 - t0)}`),
+        page.info.robots.length > 1 ? el('bdi', {}, start(robot, 30)) : null),
     seen.slice(0, SEEN).map((text) => line(start(text))),
     read.length ? line('Read: ', read.slice(0, READ).map((text) => start(text, 40)).join(', ')) : null);
 }
 
-/** Return what a robot did meanwhile, each a link to its memory with the time; what is beyond DEEDS is folded. */
+/** Return what a robot did meanwhile, each a link to its memory with the time; what is beyond DEEDS is
+ * folded. */
 function deedsOf({ deeds }, page) {
   const list = (some) => el('ol', { class: 'deeds', 'aria-label': 'Deeds' }, some.map((deed) => el('li', {},
-    memoryLink(deed, page, {}, el('time', { datetime: deed.start, class: 'muted' }, clock(deed.start, deed.start)),
-      deed.outcome === 'failed' ? el('span', { class: 'error' }, icon('close')) : null, // its text says so, too
+    memoryLink(deed, page, {}, el('time', { datetime: deed.start, class: 'muted' },
+      clock(deed.start, deed.start)),
+      // its text says so, too
+      deed.outcome === 'failed' ? el('span', { class: 'error' }, icon('close')) : null,
       el('span', { dir: 'auto' }, start(deed.text, 200))))));
   const [shown, more] = [deeds.slice(0, DEEDS), deeds.slice(DEEDS)];
   return [shown.length ? list(shown) : null,
-    more.length ? el('details', {}, el('summary', { class: 'small' }, `and ${more.length} more`), list(more)) : null];
+    more.length ? el('details', {}, el('summary', { class: 'small' }, `and ${more.length} more`), list(more))
+      : null];
 }
 
 /** Show the days in `root`. */
@@ -52,15 +59,18 @@ export function mountDay(root, page) {
   function wanted() {
     const { first, last } = page.info;
     const { before = last, after = url.state().before ? first : last } = url.state();
-    const days = after && before ? `between ${iso(midnight(seconds(after)))} and ${iso(nextMidnight(seconds(before) - 1))}` : '';
-    return { day: days, robot: url.robots() };
+    if (!after || !before) return { day: '', robot: url.robots() };
+    const [begin, end] = [midnight(seconds(after)), nextMidnight(seconds(before) - 1)];
+    return { day: `between ${iso(begin)} and ${iso(end)}`, robot: url.robots() };
   }
 
   function show({ days, whole, why = whole ? '' : 'Only the latest of that time.' }) {
     said.textContent = why;
     places.clear();
-    list.replaceChildren(...days.flatMap(({ date, parts }) => [el('h2', {}, written(`${date}T12:00:00Z`, DATE)),
-      ...parts.flatMap(({ part, episodes }) => [el('h3', {}, part), el('ol', { class: 'cards' }, episodes.map((one) => {
+    list.replaceChildren(...days.flatMap(({ date, parts }) =>
+      [el('h2', {}, written(`${date}T12:00:00Z`, DATE)),
+      ...parts.flatMap(({ part, episodes }) => [el('h3', {}, part),
+        el('ol', { class: 'cards' }, episodes.map((one) => {
         const button = episode(one, page);
         places.set(button, one);
         return el('li', {}, button, ...deedsOf(one, page));
@@ -70,7 +80,8 @@ export function mountDay(root, page) {
   /** Mark what the window is of, in the list and on the map. */
   function mark() {
     const { after, before, memory } = url.state();
-    const now = [...places.keys()].find(({ dataset }) => dataset.after === after && dataset.before === before);
+    const now = [...places.keys()].find(({ dataset }) => dataset.after === after
+      && dataset.before === before);
     if (now === open || memory) return;
     open?.removeAttribute('aria-current');
     now?.setAttribute('aria-current', 'true');

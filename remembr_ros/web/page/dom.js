@@ -23,7 +23,8 @@ const ICONS = {
   dark: 'M20 14.5A8 8 0 0 1 9.5 4 8 8 0 1 0 20 14.5z',
   fit: 'M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5',
   go: 'M4 12h15M13 6l6 6-6 6',
-  light: 'M12 16a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.5 1.5M17.5 17.5L19 19M5 19l1.5-1.5M17.5 6.5L19 5',
+  light: 'M12 16a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.5 1.5M17.5 17.5L19 19'
+    + 'M5 19l1.5-1.5M17.5 6.5L19 5',
   link: 'M10 14a4 4 0 0 0 6 0l3-3a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-3 3a4 4 0 0 0 6 6l1-1',
   map: 'M9 4L3 6v14l6-2 6 2 6-2V4l-6 2-6-2zM9 4v14M15 6v14',
   mic: 'M12 15a3 3 0 0 0 3-3V6a3 3 0 0 0-6 0v6a3 3 0 0 0 3 3zM6 11a6 6 0 0 0 12 0M12 17v4',
@@ -42,7 +43,8 @@ const ICONS = {
   trash: 'M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13',
 };
 
-/** Return a drawing of 24 by 24, hidden from screen readers: what it says stands beside it or in aria-label. */
+/** Return a drawing of 24 by 24, hidden from screen readers: what it says stands beside it or in
+ * aria-label. */
 export function icon(name) {
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
   const path = document.createElementNS('http://www.w3.org/2000/svg', 'path');
@@ -78,7 +80,8 @@ export function toast(text) {
   hide(() => (place.hidden = true), 6000);
 }
 
-/** Make a button with an icon, if one is named; it is busy while what `run` returns, if a promise, is not settled. */
+/** Make a button with an icon, if one is named; it is busy while what `run` returns, if a promise, is not
+ * settled. */
 export const button = (drawing, words, run, props = {}) => el('button', {
   type: 'button', onclick: ({ currentTarget }) => busy(currentTarget, run()), ...props,
 }, drawing && icon(drawing), words);
@@ -97,8 +100,16 @@ export async function busy(node, promise) {
 }
 
 /**
- * Ask a person. `body` text or a node, `actions` [{label, value, kind: 'primary' | 'danger' | undefined}], the one
- * that Enter takes first. Resolves with the value of the action, or null for Esc.
+ * @typedef {object} Action what a person may choose
+ * @property {string} label
+ * @property {any} value
+ * @property {'primary' | 'danger'} [kind]
+ */
+
+/**
+ * Ask a person; of the actions Enter takes the first. Resolves with the value of the action, or null for Esc.
+ * @param {{title: string, body?: string | Node, actions?: Action[]}} what
+ * @returns {Promise<any>}
  */
 export function dialog({ title, body, actions = [{ label: 'Close', value: true, kind: 'primary' }] }) {
   const buttons = actions.map(({ label, kind = '' }, i) => el('button', { value: String(i), class: kind,
@@ -120,10 +131,17 @@ export function dialog({ title, body, actions = [{ label: 'Close', value: true, 
 
 let closeMenu = null; // of the menu that is open
 
-/** Show a menu at a place of the window; `items` [{label, icon, run}]; without `run` it only says something. */
+/** @typedef {{label: string, icon?: string, run?: () => void}} Item of a menu */
+
+/**
+ * Show a menu at a place of the window; an item without `run` only says something.
+ * @param {number} x
+ * @param {number} y
+ * @param {Item[]} items
+ */
 export function menu(x, y, items) {
   closeMenu?.();
-  const before = document.activeElement;
+  const before = /** @type {HTMLElement} */ (document.activeElement);
   const close = closeMenu = () => {
     closeMenu = null;
     box.remove();
@@ -141,7 +159,7 @@ export function menu(x, y, items) {
   const box = el('div', { class: 'menu', role: 'menu', 'aria-label': 'What to do here' }, entries);
   box.addEventListener('keydown', (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    const at = entries.indexOf(document.activeElement);
+    const at = entries.findIndex((entry) => entry === document.activeElement);
     if (step) entries[(at + step + entries.length) % entries.length].focus();
     else if (event.key === 'Escape' || event.key === 'Tab') close();
     else return;

@@ -4,8 +4,10 @@ import { attempt, showPlace } from './acts.js';
 import { placeName } from './cards.js';
 import { announce, button, el, toast } from './dom.js';
 
-const BEFORE = { checking: 'Looking whether the robot can go there', confirming: 'The robot waits for a yes' };
-const ENDS = { arrived: 'The robot has arrived', sent: 'The robot was sent there', failed: 'The drive failed', stopped: 'The drive has ended' };
+const BEFORE = { checking: 'Looking whether the robot can go there',
+  confirming: 'The robot waits for a yes' };
+const ENDS = { arrived: 'The robot has arrived', sent: 'The robot was sent there',
+  failed: 'The drive failed', stopped: 'The drive has ended' };
 const ENDED_MS = 15_000; // [ms] that the end of a drive stays
 
 /** Fill root with the drive, and hide it while there is none. */
@@ -28,7 +30,8 @@ export function mountDrive(root, page) {
   const yes = act('/api/confirm', () => ({ yes: true, proposal: shown }), 'Drive', 'go', 'primary');
   const no = act('/api/confirm', () => ({ yes: false, proposal: shown }), 'No', 'close', '');
   const stop = act('/api/stop', () => ({}), 'Stop', 'stop', 'danger');
-  root.append(el('div', { class: 'drive-says' }, words, detail, bar), el('div', { class: 'row' }, where, yes, no, stop));
+  root.append(el('div', { class: 'drive-says' }, words, detail, bar),
+    el('div', { class: 'row' }, where, yes, no, stop));
 
   function end() {
     seen = null;
@@ -59,7 +62,8 @@ export function mountDrive(root, page) {
     bar.hidden = !(going && Number.isFinite(drive.distance));
     if (waits) {
       const others = proposal.slice(1).map(({ position }) => `, then ${placeName(position)}`).join('');
-      say(`Drive to ${placeName(goal.position)}${others}?`, !may ? 'It needs a yes of somebody with an act token.'
+      say(`Drive to ${placeName(goal.position)}${others}?`,
+        !may ? 'It needs a yes of somebody with an act token.'
         : live && drive.asker !== 'local' ? `Asked for by ${drive.asker}` : '');
     } else if (going) {
       farthest = Math.max(driven === drive.id ? farthest : 0, drive.distance ?? 0);

@@ -7,8 +7,9 @@ const HOLD_MS = 550; // [ms] a finger that rests
 const TWICE_MS = 300; // [ms] between the two of a double tap
 
 /**
- * Follow a canvas. `on`, all in px of the canvas: start(x, y, touch), drag(dx, dy, x, y), end(), tap(x, y), twice(x, y),
- * hold(x, y): right click or a resting finger, zoom(factor, x, y), slide(dx): sideways by wheel, hover(x, y).
+ * Follow a canvas. `on`, all in px of the canvas: start(x, y, touch), drag(dx, dy, x, y), end(), tap(x, y),
+ * twice(x, y), hold(x, y): right click or a resting finger, zoom(factor, x, y), slide(dx): sideways by wheel,
+ * hover(x, y).
  */
 export function follow(canvas, on) {
   const fingers = new Map();
@@ -66,7 +67,8 @@ export function follow(canvas, on) {
     on.end?.();
     if (moved || event.type === 'pointercancel') return;
     const [x, y] = at(event);
-    const again = tapped && event.timeStamp - tapped[2] < TWICE_MS && Math.hypot(x - tapped[0], y - tapped[1]) < 25;
+    const again = tapped && event.timeStamp - tapped[2] < TWICE_MS
+      && Math.hypot(x - tapped[0], y - tapped[1]) < 25;
     tapped = again ? null : [x, y, event.timeStamp];
     (again ? on.twice : on.tap)?.(x, y);
   };

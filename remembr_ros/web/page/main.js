@@ -16,9 +16,11 @@ import * as url from './url.js';
 
 const AGO_MS = 30_000; // [ms] between two looks at the clock
 const PAUSE_MS = 2_000; // [ms] between two reactions to new memories
-const VIEWS = { map: ['map', 'Map'], search: ['search', 'Search'], day: ['clock', 'Day'], ask: ['ask', 'Ask'], state: ['state', 'State'] };
+const VIEWS = { map: ['map', 'Map'], search: ['search', 'Search'], day: ['clock', 'Day'],
+  ask: ['ask', 'Ask'], state: ['state', 'State'] };
 const wide = matchMedia('(min-width: 900px)');
 const $ = (id) => document.getElementById(id);
+const tabs = () => /** @type {HTMLElement[]} */ ([...$('tabs').children]);
 
 const listeners = new Map();
 const emit = (kind, data) => listeners.get(kind)?.forEach((fn) => fn(data));
@@ -29,13 +31,15 @@ const page = {
   info: null,
   map: null,
   timeline: null,
-  /** Call fn(data) on 'memories' (at most every 2 s), 'situation', 'exchange', 'map', 'state', 'back', 'theme' and 'shown'. */
+  /** Call fn(data) on 'memories' (at most every 2 s), 'situation', 'exchange', 'map', 'state', 'back',
+   * 'theme' and 'shown'. */
   on(kind, fn) {
     if (!listeners.has(kind)) listeners.set(kind, new Set());
     listeners.get(kind).add(fn);
   },
   openMemory: (id) => url.set({ memory: id }, { push: true }),
-  may: (ability) => page.info.abilities.includes(ability) && RIGHTS.indexOf(page.info.right) >= NEEDED[ability],
+  may: (ability) => page.info.abilities.includes(ability)
+    && RIGHTS.indexOf(page.info.right) >= NEEDED[ability],
 };
 const RIGHTS = ['look', 'ask', 'act'];
 const NEEDED = { ask: 1, listen: 1, correct: 2, drive: 2, forget: 2, note: 2 };
@@ -44,9 +48,9 @@ function showView() {
   const { view = 'map', memory } = url.state();
   const shown = wide.matches && view === 'map' ? 'search' : view in VIEWS ? view : 'map';
   document.body.dataset.shown = memory ? 'memory' : shown;
-  for (const tab of $('tabs').children) {
+  for (const tab of tabs()) {
     const selected = tab.dataset.view === shown;
-    tab.setAttribute('aria-selected', selected);
+    tab.setAttribute('aria-selected', String(selected));
     tab.tabIndex = selected ? 0 : -1;
   }
   for (const each of ['search', 'day', 'ask', 'state']) $(each).hidden = Boolean(memory) || shown !== each;
@@ -54,7 +58,7 @@ function showView() {
 }
 
 function mountShell() {
-  for (const tab of $('tabs').children) {
+  for (const tab of tabs()) {
     const [name, label] = VIEWS[tab.dataset.view];
     tab.append(icon(name), el('span', {}, label));
     tab.addEventListener('click', () => url.set({ view: tab.dataset.view, memory: null }, { push: true }));
@@ -62,19 +66,23 @@ function mountShell() {
   $('tabs').addEventListener('keydown', (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!step) return;
-    const tabs = [...$('tabs').children].filter((tab) => tab.offsetParent);
-    const next = tabs[(tabs.indexOf(document.activeElement) + step + tabs.length) % tabs.length];
+    const seen = tabs().filter((tab) => tab.offsetParent);
+    const at = seen.findIndex((tab) => tab === document.activeElement);
+    const next = seen[(at + step + seen.length) % seen.length];
     next.focus();
     next.click();
   });
   $('close-memory').append(icon('back'), 'Back to the list');
   $('close-memory').addEventListener('click', () => {
     url.set({ memory: null }, { push: true });
-    if (document.activeElement === document.body) $(`tab-${document.body.dataset.shown}`).focus(); // no card was left
+    // no card was left
+    if (document.activeElement === document.body) $(`tab-${document.body.dataset.shown}`).focus();
   });
-  $('logout').addEventListener('click', () => attempt(() => api.post('/api/logout').then(() => location.reload())));
+  $('logout').addEventListener('click', () => attempt(() =>
+    api.post('/api/logout').then(() => location.reload())));
   $('stop').append(icon('stop'), el('span', {}, 'Stop'));
-  $('stop').addEventListener('click', () => attempt(() => api.post('/api/stop').then(({ detail }) => toast(detail))));
+  $('stop').addEventListener('click', () => attempt(() =>
+    api.post('/api/stop').then(({ detail }) => toast(detail))));
   $('theme').addEventListener('click', () => {
     const theme = isDark() ? 'light' : 'dark';
     document.documentElement.dataset.theme = theme;
@@ -131,7 +139,8 @@ function throttled(fn) {
   };
   return (data) => {
     if (!waiting) setTimeout(pass, Math.max(0, last + PAUSE_MS - performance.now()));
-    waiting = { ...data, anew: Boolean(data.anew || waiting?.anew), new: [...(waiting?.new ?? []), ...data.new].slice(-50) };
+    waiting = { ...data, anew: Boolean(data.anew || waiting?.anew),
+      new: [...(waiting?.new ?? []), ...data.new].slice(-50) };
   };
 }
 
@@ -165,7 +174,9 @@ async function start() {
     emit(kind, data);
   }, lost);
   setInterval(() => {
-    for (const each of document.querySelectorAll('.ago')) each.textContent = ago(each.dataset.of);
+    /** @type {NodeListOf<HTMLElement>} */
+    const moments = document.querySelectorAll('.ago');
+    for (const moment of moments) moment.textContent = ago(moment.dataset.of);
   }, AGO_MS);
 }
 

@@ -25,11 +25,14 @@ export function mountMap(root, page) {
   const view = new View();
   const note = el('div', { class: 'map-note', role: 'status', hidden: true });
   const robots = mapRobots(page);
-  const canvas = el('canvas', { tabindex: '0', role: 'application', 'aria-label': 'Map of what the robot remembers',
+  const canvas = el('canvas', { tabindex: '0', role: 'application',
+    'aria-label': 'Map of what the robot remembers',
     'aria-describedby': 'map-help' });
-  const button = (name, label, run) => el('button', { type: 'button', 'aria-label': label, title: label, onclick: run }, icon(name));
+  const button = (name, label, run) => el('button',
+    { type: 'button', 'aria-label': label, title: label, onclick: run }, icon(name));
   root.append(canvas,
-    el('p', { id: 'map-help', class: 'unseen' }, 'Arrow keys move, plus and minus zoom, 0 shows everything, Enter asks what '
+    el('p', { id: 'map-help', class: 'unseen' },
+      'Arrow keys move, plus and minus zoom, 0 shows everything, Enter asks what '
       + 'was seen at the crosshair, M opens a menu for that place. The search lists the same memories.'),
     el('div', { class: 'map-buttons' },
       button('plus', 'Zoom in', () => zoom(1.6)),
@@ -111,7 +114,8 @@ export function mountMap(root, page) {
 
   const written = () => url.set(inAddress());
   const exact = (m) => m.toFixed(Math.max(0, Math.ceil(Math.log10(view.scale)) + 1)); // to a tenth of a px
-  const inAddress = () => ({ ...mapInAddress(), x: exact(view.x), y: exact(view.y), zoom: Math.log2(view.scale).toFixed(2) });
+  const inAddress = () => ({ ...mapInAddress(), x: exact(view.x), y: exact(view.y),
+    zoom: Math.log2(view.scale).toFixed(2) });
 
   function zoom(factor, x, y) {
     view.zoom(factor, x, y);
@@ -122,7 +126,8 @@ export function mountMap(root, page) {
 
   /** Ask what was seen around a place. */
   function seenAt(x, y, radius = reach()) {
-    url.set({ view: 'search', ...mapInAddress(), near: `${exact(x)},${exact(y)}`, radius, room: null, memory: null }, { push: true });
+    url.set({ view: 'search', ...mapInAddress(), near: `${exact(x)},${exact(y)}`, radius, room: null,
+      memory: null }, { push: true });
     announce(`Searching within ${metres(radius)} of x ${x.toFixed(1)}, y ${y.toFixed(1)}`);
   }
 
@@ -140,12 +145,16 @@ export function mountMap(root, page) {
     tap(null);
     const [x, y] = view.world(px, py);
     const box = canvas.getBoundingClientRect();
+    /** @type {import('./dom.js').Item[]} */
     const items = [{ label: 'What did you see here?', icon: 'search', run: () => seenAt(x, y) }];
-    if (page.may('note')) items.push({ label: 'Leave a note here …', icon: 'note', run: () => writeNote(page, { x, y, ...ofPlace() }) });
-    if (page.may('drive')) items.push({ label: 'Go here …', icon: 'go', run: () => goThere(page, { position: [x, y], ...ofPlace() }) });
+    if (page.may('note')) items.push({ label: 'Leave a note here …', icon: 'note',
+      run: () => writeNote(page, { x, y, ...ofPlace() }) });
+    if (page.may('drive')) items.push({ label: 'Go here …', icon: 'go',
+      run: () => goThere(page, { position: [x, y], ...ofPlace() }) });
     items.push(...places.items(x, y));
     if (noRobot(page)) items.push({ label: noRobot(page), icon: 'go' });
-    items.push({ label: 'Copy link to this view', icon: 'link', run: () => copyLink(new URL(url.address(inAddress()), location.href).href) });
+    items.push({ label: 'Copy link to this view', icon: 'link',
+      run: () => copyLink(new URL(url.address(inAddress()), location.href).href) });
     menu(box.left + px, box.top + py, items);
   }
 
@@ -183,7 +192,8 @@ export function mountMap(root, page) {
       moved();
     } else if (event.key === '0') fitAll();
     else if (event.key === 'Enter') take(x, y);
-    else if (event.key === 'm' || event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) openMenu(x, y);
+    else if (event.key === 'm' || event.key === 'ContextMenu'
+      || (event.key === 'F10' && event.shiftKey)) openMenu(x, y);
     else return;
     event.preventDefault();
   });
@@ -203,7 +213,8 @@ export function mountMap(root, page) {
     listMaps();
     light();
     picking.follow(mapId() !== showing);
-    const elsewhere = mapId() !== showing || (popped && ['x', 'y', 'zoom'].some((key) => state[key] !== before[key]));
+    const elsewhere = mapId() !== showing || (popped
+      && ['x', 'y', 'zoom'].some((key) => state[key] !== before[key]));
     showing = mapId();
     if (elsewhere && placed) fromAddress();
     data.look(view, mapId());
@@ -250,7 +261,8 @@ export function mountMap(root, page) {
   }
 
   return {
-    /** Light up hits as the API gives them, here and on the timeline; [] puts them out; `still`: the view stays. */
+    /** Light up hits as the API gives them, here and on the timeline; [] puts them out; `still`: the view
+     * stays. */
     light(hits, { still = false } = {}) {
       lit = hits;
       page.timeline?.light(hits);
@@ -262,7 +274,8 @@ export function mountMap(root, page) {
     /** Return the part of the map that somebody chose, as the API names it: {map_id, box}, null for all. */
     inView() {
       const seen = Object.assign(new View(), { width: canvas.clientWidth, height: canvas.clientHeight });
-      return { map_id: url.state().map ? mapId() : null, box: seen.take(url.state()) ? seen.box().join(',') : null };
+      return { map_id: url.state().map ? mapId() : null,
+        box: seen.take(url.state()) ? seen.box().join(',') : null };
     },
     /** Show everything. */
     fit: () => fitAll(),
@@ -270,7 +283,8 @@ export function mountMap(root, page) {
     mark(hit, { still = false } = {}) {
       scene.mark = hit;
       page.timeline?.mark(hit?.start);
-      if (!still && hit?.position && !here(hit)) url.set({ map: hit.map_id || NO_MAP, x: null, y: null, zoom: null });
+      if (!still && hit?.position && !here(hit)) url.set(
+        { map: hit.map_id || NO_MAP, x: null, y: null, zoom: null });
       if (!still && hit?.position && view.bring([hit.position])) moved();
       show();
       draw();

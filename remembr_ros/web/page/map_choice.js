@@ -7,7 +7,7 @@ export const NO_MAP = '-'; // in the address: memories without a map, where ther
 /** Let a person choose; `data` knows where the robot is. */
 export function mapChoice(page, data) {
   const { url } = page;
-  const choice = document.getElementById('map-choice');
+  const choice = /** @type {HTMLSelectElement} */ (document.getElementById('map-choice'));
   const maps = () => page.info.maps;
   const known = (id) => maps().some(({ map_id }) => map_id === id);
   const ofRobot = () => data.situation.robots[0]?.map_id;
@@ -17,7 +17,8 @@ export function mapChoice(page, data) {
     return [asked, ofRobot()].find(known) ?? largest;
   };
   const mapId = () => (maps().length > 1 ? chosen() : null);
-  choice.addEventListener('change', () => url.set({ map: choice.value || NO_MAP, x: null, y: null, zoom: null }, { push: true }));
+  choice.addEventListener('change', () => url.set(
+    { map: choice.value || NO_MAP, x: null, y: null, zoom: null }, { push: true }));
 
   return {
     /** Return which is shown; null: there is nothing to choose. */
@@ -28,14 +29,16 @@ export function mapChoice(page, data) {
     area: () => maps().find(({ map_id }) => mapId() === null || map_id === chosen()),
     /** Return the part of the address that names it. */
     inAddress: () => ({ map: mapId() === null ? null : mapId() || NO_MAP }),
-    /** Return on which map a note or a goal is: where nobody chose one that of the robot, which may be a new one. */
+    /** Return on which map a note or a goal is: where nobody chose one that of the robot, which may be a
+     * new one. */
     ofPlace() {
       const map_id = (!url.state().map && ofRobot()) || chosen();
       return map_id ? { map_id } : {};
     },
     /** Show what there is to choose. */
     list() {
-      const options = maps().map(({ map_id, memories }) => el('option', { value: map_id }, `${map_id || 'without a map'} (${memories})`));
+      const options = maps().map(({ map_id, memories }) =>
+        el('option', { value: map_id }, `${map_id || 'without a map'} (${memories})`));
       if (document.activeElement !== choice) choice.replaceChildren(...options);
       choice.value = chosen();
     },

@@ -6,11 +6,14 @@ const DEBOUNCE_MS = 80; // [ms] after the view last moved
 const CELL_PX = 60; // [px] memories nearer than about this become one cluster
 const TRACK_POINTS = 2_000;
 const OBJECTS_MS = 10_000; // [ms] they are rewritten no sooner
-const LIGHT = { invert: false, darkest: '#4c5a62', lightest: '#ffffff' }; // what is occupied, and what is free
-const DARK = { invert: true, darkest: '#262f35', lightest: '#93a3ab' }; // free is lighter than unknown there, too
+// what is occupied, and what is free
+const LIGHT = { invert: false, darkest: '#4c5a62', lightest: '#ffffff' };
+// free is lighter than unknown there, too
+const DARK = { invert: true, darkest: '#262f35', lightest: '#93a3ab' };
 const MARGIN = 0.25; // of the view's size, fetched around it, so that small moves need nothing
 
-/** Return cells, tracks, the grid, the situation; `changed()` when there is something new to draw, `told(text)` of failures. */
+/** Return cells, tracks, the grid, the situation; `changed()` when there is something new to draw,
+ * `told(text)` of failures. */
 export function mapData(page, changed, told) {
   const { get } = page.api;
   const later = delayed();
@@ -49,14 +52,16 @@ export function mapData(page, changed, told) {
     const what = JSON.stringify([cell, scope, since]);
     const [x0, y0, x1, y1] = view.box();
     const has = asked;
-    if (has?.what === what && has.box[0] <= x0 && has.box[1] <= y0 && has.box[2] >= x1 && has.box[3] >= y1) return;
+    if (has?.what === what && has.box[0] <= x0 && has.box[1] <= y0 && has.box[2] >= x1
+      && has.box[3] >= y1) return;
     request?.abort();
     const { signal } = (request = new AbortController());
     const box = view.box(MARGIN);
     asked = { what, box };
     try {
       const [cells, track, things] = await Promise.all([
-        since ? { cells: [] } : get('/api/cells', { ...scope, box: box.join(','), cell, objects: 0 }, { signal }),
+        since ? { cells: [] } : get('/api/cells', { ...scope, box: box.join(','), cell, objects: 0 },
+          { signal }),
         get('/api/track', { ...scope, box: box.join(','), points: TRACK_POINTS }, { signal }),
         objectsOf(scope, since),
       ]);
@@ -78,7 +83,8 @@ export function mapData(page, changed, told) {
   function objectsOf({ source = 'object', camera, ...scope }, changed_since) {
     if (source !== 'object' || camera || !page.info.sources.includes('object')) return { objects: [] };
     const what = JSON.stringify([scope, changed_since]);
-    if (listed.what !== what) listed = { what, at: Date.now(), found: get('/api/objects', { ...scope, changed_since, limit: 1_000 }) };
+    if (listed.what !== what) listed = { what, at: Date.now(),
+      found: get('/api/objects', { ...scope, changed_since, limit: 1_000 }) };
     return listed.found;
   }
 
@@ -94,14 +100,16 @@ export function mapData(page, changed, told) {
   return data;
 }
 
-/** Return the map in other colours, `darkest` for black and `lightest` for white; what is transparent stays so. */
+/** Return the map in other colours, `darkest` for black and `lightest` for white; what is transparent stays
+ * so. */
 function coloured(image, { invert, darkest, lightest }) {
   const canvas = document.createElement('canvas');
   canvas.width = image.naturalWidth;
   canvas.height = image.naturalHeight;
   const ctx = canvas.getContext('2d');
   ctx.drawImage(image, 0, 0);
-  for (const [operation, colour] of [['difference', invert ? '#fff' : '#000'], ['lighten', darkest], ['darken', lightest]]) {
+  for (const [operation, colour] of [['difference', invert ? '#fff' : '#000'], ['lighten', darkest],
+    ['darken', lightest]]) {
     ctx.globalCompositeOperation = operation;
     ctx.fillStyle = colour;
     ctx.fillRect(0, 0, canvas.width, canvas.height);

@@ -22,88 +22,88 @@ export function at(ctx, [px, py], yaw, draw) {
 }
 
 /** A memory that an answer rests on, or that was found. */
-export function drawRing(ctx, view, [x, y], c) {
+export function drawRing(ctx, view, [x, y], colours) {
   at(ctx, view.screen(x, y), 0, () => {
-    stroke(ctx, RING, 5, c.surface);
-    stroke(ctx, RING, 3, c.evidence);
-    fill(ctx, SPOT, c.evidence);
+    stroke(ctx, RING, 5, colours.surface);
+    stroke(ctx, RING, 3, colours.evidence);
+    fill(ctx, SPOT, colours.evidence);
   });
 }
 
 /** A thing, and from where it moved; faded where it is not any more. */
-export function drawObject(ctx, view, { name, presence, history, position: [x, y] }, c) {
+export function drawObject(ctx, view, { name, presence, history, position: [x, y] }, colours) {
   const { from: [fx, fy] } = history.findLast(({ event }) => event === 'moved') ?? { from: [x, y] };
   const length = Math.hypot(x - fx, y - fy) * view.scale;
   at(ctx, view.screen(x, y), Math.atan2(y - fy, x - fx), () => {
     if (!length) return;
-    stroke(ctx, new Path2D(`M${-length} 0H-16`), 2, c.evidence);
-    fill(ctx, ARROW, c.evidence);
+    stroke(ctx, new Path2D(`M${-length} 0H-16`), 2, colours.evidence);
+    fill(ctx, ARROW, colours.evidence);
   });
   at(ctx, view.screen(x, y), 0, () => {
     const alpha = presence === 'missing' ? 0.4 : 1;
-    fill(ctx, BOX, c.surface, alpha);
+    fill(ctx, BOX, colours.surface, alpha);
     ctx.globalAlpha = alpha;
-    stroke(ctx, BOX, 2, c.ink);
-    label(ctx, [...name][0].toUpperCase(), 0, 4.5, c, 'center');
+    stroke(ctx, BOX, 2, colours.ink);
+    label(ctx, [...name][0].toUpperCase(), 0, 4.5, colours, 'center');
   });
 }
 
 /** The name of a thing, where those of `named` leave room. */
-export function drawName(ctx, view, { name, presence, position: [x, y] }, c, named) {
+export function drawName(ctx, view, { name, presence, position: [x, y] }, colours, named) {
   const [px, py] = view.screen(x, y);
   if (named.some(([other, line]) => Math.abs(other - px) < 70 && Math.abs(line - py) < 16)) return;
   named.push([px, py]);
-  label(ctx, `${start(name, 14)}${presence === 'missing' ? ' (gone)' : ''}`, px, py + 22, c, 'center');
+  label(ctx, `${start(name, 14)}${presence === 'missing' ? ' (gone)' : ''}`, px, py + 22, colours, 'center');
 }
 
 /** Where the robot was sent; with a number: where it would go, in this order. */
-export function drawGoal(ctx, view, { position: [x, y], yaw }, c, number = 0) {
-  const colour = number ? c.evidence : c.good;
+export function drawGoal(ctx, view, { position: [x, y], yaw }, colours, number = 0) {
+  const colour = number ? colours.evidence : colours.good;
   at(ctx, view.screen(x, y), yaw, () => {
     if (Number.isFinite(yaw)) fill(ctx, HEADING, colour);
-    fill(ctx, GOAL, c.surface);
+    fill(ctx, GOAL, colours.surface);
     if (number) ctx.setLineDash([4, 3]);
     stroke(ctx, GOAL, 2.5, colour);
     if (!number) fill(ctx, SPOT, colour);
   });
-  if (number) label(ctx, String(number), ...view.screen(x, y - 4 / view.scale), c, 'center');
+  if (number) label(ctx, String(number), ...view.screen(x, y - 4 / view.scale), colours, 'center');
 }
 
-export function drawRobot(ctx, view, { name, position: [x, y], yaw }, c, named) {
+export function drawRobot(ctx, view, { name, position: [x, y], yaw }, colours, named) {
   const [px, py] = view.screen(x, y);
   at(ctx, [px, py], yaw, () => {
-    stroke(ctx, ROBOT, 5, c.surface);
-    fill(ctx, ROBOT, c.robot);
+    stroke(ctx, ROBOT, 5, colours.surface);
+    fill(ctx, ROBOT, colours.robot);
   });
-  if (named) label(ctx, name, px, py + 24, c, 'center');
+  if (named) label(ctx, name, px, py + 24, colours, 'center');
 }
 
 /** The memory that is open. */
-export function drawPin(ctx, view, { position: [x, y] }, c) {
+export function drawPin(ctx, view, { position: [x, y] }, colours) {
   const [px, py] = view.screen(x, y);
   at(ctx, [px, py], 0, () => {
-    fill(ctx, PIN, c.danger);
-    stroke(ctx, PIN, 2, c.surface);
+    fill(ctx, PIN, colours.danger);
+    stroke(ctx, PIN, 2, colours.surface);
   });
-  at(ctx, [px, py - 22], 0, () => fill(ctx, SPOT, c.surface));
+  at(ctx, [px, py - 22], 0, () => fill(ctx, SPOT, colours.surface));
 }
 
 /** The place that the keyboard acts on. */
-export function drawCross(ctx, view, c) {
+export function drawCross(ctx, view, colours) {
   at(ctx, [view.width / 2, view.height / 2], 0, () => {
-    stroke(ctx, CROSS, 4, c.surface);
-    stroke(ctx, CROSS, 1.5, c.ink);
+    stroke(ctx, CROSS, 4, colours.surface);
+    stroke(ctx, CROSS, 1.5, colours.ink);
   });
 }
 
-export function label(ctx, text, x, y, c, align) {
+export function label(ctx, text, x, y, colours, align) {
   ctx.font = `12px ${FONT}`;
   ctx.textAlign = align;
   ctx.textBaseline = 'alphabetic';
   ctx.lineWidth = 3;
   ctx.lineJoin = 'round';
-  ctx.strokeStyle = c.surface;
+  ctx.strokeStyle = colours.surface;
   ctx.strokeText(text, x, y);
-  ctx.fillStyle = c.ink;
+  ctx.fillStyle = colours.ink;
   ctx.fillText(text, x, y);
 }

@@ -45,7 +45,8 @@ export class View {
     this.centre(this.x + x - nx, this.y + y - ny);
   }
 
-  /** Show what x, y [m] and zoom, the log2 of the scale, of an address name; return whether they are there. */
+  /** Show what x, y [m] and zoom, the log2 of the scale, of an address name; return whether they are
+   * there. */
   take(address) {
     const [x, y, zoom] = ['x', 'y', 'zoom'].map((key) => Number.parseFloat(address[key]));
     if (![x, y, zoom].every(Number.isFinite)) return false;
@@ -55,14 +56,20 @@ export class View {
     return true;
   }
 
-  /** Show a box, at least 4 m of it, with room at the edges. */
-  fit([x0, y0], [x1, y1]) {
+  /**
+   * Show a box, at least 4 m of it, with room at the edges.
+   * @param {number[]} least x, y [m]
+   * @param {number[]} greatest x, y [m]
+   */
+  fit(least, greatest) {
+    const [[x0, y0], [x1, y1]] = [least, greatest];
     this.centre((x0 + x1) / 2, (y0 + y1) / 2);
     const [w, h] = [Math.max(x1 - x0, 4), Math.max(y1 - y0, 4)];
     this.scale = Math.min(MOST, Math.max(LEAST, Math.min((this.width - 130) / w, (this.height - 110) / h)));
   }
 
-  /** Show all of these places, never nearer than now, if one of them is not seen; return whether anything changed. */
+  /** Show all of these places, never nearer than now, if one of them is not seen; return whether anything
+   * changed. */
   bring(places) {
     const [x0, y0, x1, y1] = this.box(-0.04);
     if (places.every(([x, y]) => x >= x0 && x <= x1 && y >= y0 && y <= y1)) return false;
@@ -74,12 +81,16 @@ export class View {
   }
 }
 
-/** Return the least and the greatest place of a grid, which may be turned. */
+/**
+ * Return the least and the greatest place of a grid, which may be turned.
+ * @returns {[number[], number[]]} x, y of each [m]
+ */
 export function gridBox({ origin: [x, y, yaw], width, height, resolution }) {
   const [w, h] = [width * resolution, height * resolution];
   const corners = [[0, 0], [w, 0], [0, h], [w, h]].map(([a, b]) =>
     [x + a * Math.cos(yaw) - b * Math.sin(yaw), y + a * Math.sin(yaw) + b * Math.cos(yaw)]);
-  return [Math.min, Math.max].map((pick) => [0, 1].map((axis) => pick(...corners.map((corner) => corner[axis]))));
+  const edge = (pick) => [0, 1].map((axis) => pick(...corners.map((corner) => corner[axis])));
+  return [edge(Math.min), edge(Math.max)];
 }
 
 /** Return a round length of at most this: 1, 2 or 5 times a power of ten. */
@@ -89,5 +100,6 @@ export function round(length) {
 }
 
 /** Write a length for a person. */
-export const metres = (m) => (m >= 1000 ? `${+(m / 1000).toPrecision(3)} km` : m >= 1 ? `${+m.toPrecision(3)} m`
+export const metres = (m) => (m >= 1000 ? `${+(m / 1000).toPrecision(3)} km` : m >= 1
+  ? `${+m.toPrecision(3)} m`
   : `${+(m * 100).toPrecision(2)} cm`);

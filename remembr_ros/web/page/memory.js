@@ -1,16 +1,19 @@
 // One memory: its pictures, what was seen, where and when, what came before and after it.
 
 import { copyLink, forget, goButton, showOnMap, writeNote } from './acts.js';
-import { clamped, fact, lasted, memoryLink, moment, picture, pictureAddress, since, sourceName, start, whereName } from './cards.js';
+import { clamped, fact, lasted, memoryLink, moment, picture, pictureAddress, since, sourceName, start,
+  whereName } from './cards.js';
 import { button, el, icon } from './dom.js';
 import { aboutObject } from './objects.js';
 import { when } from './times.js';
 
 const CAPTION = 600; // [characters] shown before 'more'
 const TEXTS = 60; // texts read in the scene that are shown
-const DEED = { kind: 'Kind', object: 'Object', receptacle: 'From, on, in', place: 'Place', outcome: 'Outcome', reason: 'Reason' };
+const DEED = { kind: 'Kind', object: 'Object', receptacle: 'From, on, in', place: 'Place',
+  outcome: 'Outcome', reason: 'Reason' };
 const AROUND_M = 3; // [m] what else was seen here
-const ELSEWHERE = 'input, textarea, select, dialog, [role=tablist], [role=menu], #map, #timeline'; // keys mean others there
+// keys mean others there
+const ELSEWHERE = 'input, textarea, select, dialog, [role=tablist], [role=menu], #map, #timeline';
 
 /** Show the memory of the address in `root`. */
 export function mountMemory(root, page) {
@@ -33,7 +36,8 @@ export function mountMemory(root, page) {
     };
     const others = el('div', { class: 'others', role: 'group', 'aria-label': 'Pictures' },
       names.length < 2 ? null : names.map((name, i) => el('button', {
-        type: 'button', dataset: { name }, 'aria-label': `Picture ${i + 1} of ${names.length}`, onclick: () => choose(name),
+        type: 'button', dataset: { name }, 'aria-label': `Picture ${i + 1} of ${names.length}`,
+          onclick: () => choose(name),
       }, picture(memory, { name }))));
     choose(names[0]);
     return [large, others];
@@ -42,17 +46,20 @@ export function mountMemory(root, page) {
   function where({ memory, place }) {
     if (!memory.position) return fact('Where', 'not known');
     const [x, y] = memory.position;
-    return fact('Where', whereName(memory.position, place), memory.map_id ? ` on ${start(memory.map_id)} ` : ' ',
+    return fact('Where', whereName(memory.position, place),
+      memory.map_id ? ` on ${start(memory.map_id)} ` : ' ',
       el('span', { class: 'row' },
         button('place', 'Show on map', () => showOnMap(page, [memory]), { class: 'chip' }),
         button('search', 'What else was seen here', () => url.set(
-          { view: 'search', memory: null, q: null, near: `${x.toFixed(2)},${y.toFixed(2)}`, radius: AROUND_M, room: null },
+          { view: 'search', memory: null, q: null, near: `${x.toFixed(2)},${y.toFixed(2)}`, radius: AROUND_M,
+            room: null },
           { push: true }), { class: 'chip' })));
   }
 
   /** Return what is known of a deed; the objects that it was done to lead to theirs. */
   const deed = ({ facts: told }) => Object.entries(DEED).map(([key, name]) => told[key] && fact(name,
-    told[`${key}_id`] ? memoryLink({ id: told[`${key}_id`] }, page, {}, start(told[key])) : start(told[key], 500)));
+    told[`${key}_id`] ? memoryLink({ id: told[`${key}_id`] }, page, {}, start(told[key]))
+      : start(told[key], 500)));
 
   function facts({ memory, place }) {
     const times = memory.facts.times?.length;
@@ -60,11 +67,13 @@ export function mountMemory(root, page) {
     return el('dl', { class: 'facts' },
       memory.source === 'agent' ? deed(memory) : null,
       where({ memory, place }),
-      fact('When', moment(memory.start), ...(long ? [' – ', moment(memory.end, memory.start), `, ${lasted(long)}`] : []), ', ',
+      fact('When', moment(memory.start), ...(long ? [' – ', moment(memory.end, memory.start),
+        `, ${lasted(long)}`] : []), ', ',
         since(memory.end)),
       memory.robot ? fact('Robot', start(memory.robot)) : null,
       memory.camera ? fact('Camera', start(memory.camera)) : null,
-      fact('Source', sourceName(memory.source), memory.captioner ? `, captioned by ${start(memory.captioner)}` : ''),
+      fact('Source', sourceName(memory.source), memory.captioner
+        ? `, captioned by ${start(memory.captioner)}` : ''),
       times > 1 ? fact('Stands for', `${times} times that it did this`)
         : memory.merged > 1 ? fact('Stands for', `${memory.merged} segments of one stay`) : null,
       memory.travelled >= 0.1 ? fact('Driven', `${memory.travelled.toFixed(1)} m meanwhile`) : null);
@@ -83,13 +92,16 @@ export function mountMemory(root, page) {
         forgetting = false;
         if (!done) return load(); // what came meanwhile was passed over
         url.set({ memory: null }, { push: true });
-        for (const each of document.querySelectorAll(`.card[data-id="${CSS.escape(memory.id)}"]`)) each.parentElement.remove();
+        for (const each of document.querySelectorAll(
+          `.card[data-id="${CSS.escape(memory.id)}"]`)) each.parentElement.remove();
       }, { class: 'forget' }) : null);
   }
 
   function strip({ memory, neighbours }) {
-    const all = [...neighbours.filter(({ id }) => id !== memory.id), memory].sort((a, b) => (a.start < b.start ? -1 : 1));
-    return el('ol', { class: 'strip', 'aria-label': 'Before and after' }, all.map((each) => el('li', {}, memoryLink(each, page,
+    const all = [...neighbours.filter(({ id }) => id !== memory.id),
+      memory].sort((a, b) => (a.start < b.start ? -1 : 1));
+    return el('ol', { class: 'strip', 'aria-label': 'Before and after' },
+      all.map((each) => el('li', {}, memoryLink(each, page,
       { 'aria-current': each.id === memory.id ? 'true' : null, title: when(each.start) }, picture(each)))));
   }
 
@@ -99,14 +111,18 @@ export function mountMemory(root, page) {
     const opened = shown ? another : closed;
     shown = found;
     const { memory, before, after } = found;
-    const turn = (id, drawing, words) => el('button', { type: 'button', class: 'quiet', disabled: !id, onclick: () => open(id),
-      'aria-keyshortcuts': drawing === 'prev' ? 'k' : 'j', title: drawing === 'prev' ? 'k or ←' : 'j or →' },
+    const turn = (id, drawing, words) => el('button',
+      { type: 'button', class: 'quiet', disabled: !id, onclick: () => open(id),
+        'aria-keyshortcuts': drawing === 'prev' ? 'k' : 'j',
+        title: drawing === 'prev' ? 'k or ←' : 'j or →' },
       drawing === 'prev' ? [icon(drawing), words] : [words, icon(drawing)]);
     root.replaceChildren(
       el('div', { class: 'turn' },
-        turn(before, 'prev', 'Earlier'), el('h2', { tabindex: '-1', dir: 'auto' }, found.object?.name ?? moment(memory.start)), turn(after, 'next', 'Later')),
+        turn(before, 'prev', 'Earlier'), el('h2', { tabindex: '-1', dir: 'auto' },
+          found.object?.name ?? moment(memory.start)), turn(after, 'next', 'Later')),
       ...pictures(memory),
-      ...(found.object ? aboutObject(page, found, where(found), actions(memory)) : [clamped(memory.caption, CAPTION),
+      ...(found.object ? aboutObject(page, found, where(found), actions(memory))
+        : [clamped(memory.caption, CAPTION),
       memory.scene_text.length ? el('ul', { class: 'texts', 'aria-label': 'Texts that were read' },
         memory.scene_text.slice(0, TEXTS).map((text) => el('li', { dir: 'auto' }, start(text)))) : '',
       actions(memory), strip(found), facts(found)]));
@@ -118,7 +134,8 @@ export function mountMemory(root, page) {
     shown = null;
     page.map.mark(null);
     root.replaceChildren(el('div', { class: 'nothing', role: 'alert' },
-      el('h2', {}, error.status === 404 ? 'This memory is not there any more' : 'This memory cannot be shown'),
+      el('h2', {}, error.status === 404 ? 'This memory is not there any more'
+        : 'This memory cannot be shown'),
       el('p', { dir: 'auto' }, error.message),
       error.status === 404 ? '' : button(null, 'Try again', load)));
   }
@@ -131,6 +148,7 @@ export function mountMemory(root, page) {
     if (shown && shown.memory.id !== id) page.map.mark(null);
     if (!id) {
       const opener = `.card[data-id="${CSS.escape(shown?.memory.id ?? '')}"]`;
+      /** @type {HTMLElement} */
       const from = document.querySelector(`#panel section:not([hidden]) ${opener}`);
       shown = null;
       closed = true;
@@ -140,7 +158,8 @@ export function mountMemory(root, page) {
     if (shown?.memory.id !== id) root.scrollIntoView({ block: 'nearest' });
     try {
       const found = await api.get(`/api/memories/${encodeURIComponent(id)}`, {}, { signal });
-      if (found.memory.source === 'object') Object.assign(found, await api.get(`/api/objects/${encodeURIComponent(id)}`, {}, { signal }));
+      if (found.memory.source === 'object') Object.assign(found,
+        await api.get(`/api/objects/${encodeURIComponent(id)}`, {}, { signal }));
       const same = shown && JSON.stringify(shown) === JSON.stringify(found);
       if (!signal.aborted && !same) show(found);
     } catch (error) {
@@ -149,8 +168,10 @@ export function mountMemory(root, page) {
   }
 
   document.addEventListener('keydown', (event) => {
+    const target = /** @type {Element} */ (event.target);
     const step = { j: 'after', ArrowRight: 'after', k: 'before', ArrowLeft: 'before' }[event.key];
-    if (!url.state().memory || event.ctrlKey || event.metaKey || event.altKey || event.target.closest(ELSEWHERE)) return;
+    if (!url.state().memory || event.ctrlKey || event.metaKey || event.altKey
+      || target.closest(ELSEWHERE)) return;
     if (event.key === 'Escape') url.set({ memory: null }, { push: true });
     else if (step && shown) open(shown[step]);
     else return;

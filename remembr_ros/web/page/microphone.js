@@ -13,7 +13,8 @@ const REFUSED = {
 
 /** Return a button that gives onText(words) what was said; null where that cannot be. */
 export function microphone(page, onText) {
-  if (!page.may('listen') || !isSecureContext || !navigator.mediaDevices || !window.MediaRecorder) return null;
+  if (!page.may('listen') || !isSecureContext || !navigator.mediaDevices
+    || !window.MediaRecorder) return null;
   let recorder = null;
   let opening = false;
   let began = 0;
@@ -58,7 +59,8 @@ export function microphone(page, onText) {
       began = performance.now();
       begin();
     },
-    onclick: ({ detail }) => { // detail 0: by a key. A press that was held ends here, a tap goes on until the next
+    // detail 0: by a key. A press that was held ends here, a tap goes on until the next
+    onclick: ({ detail }) => {
       if (detail ? performance.now() - began > HOLD_MS : recorder) end();
       else if (!detail && !opening) begin();
     },

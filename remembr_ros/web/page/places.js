@@ -1,4 +1,5 @@
-// Places with names: which the map shows, drawn by a person or taken from the rooms of the map, and taken away.
+// Places with names: which the map shows, drawn by a person or taken from the rooms of the map, and taken
+// away.
 
 import { attempt } from './acts.js';
 import { saidName } from './cards.js';
@@ -34,7 +35,8 @@ export function mapPlaces(page, picking, { here, ofPlace, inAddress, data }, dra
 
   const at = (all, { x, y }) => all.find((one) => here(one) && inside(one, x, y));
 
-  /** Ask for the name of a place until it has one; return what the robot knows then, or '' where it has none. */
+  /** Ask for the name of a place until it has one; return what the robot knows then, or '' where it has
+   * none. */
   async function ask({ name = '', guessed, outline, map_id }, cancel) {
     const known = guess({ name });
     const line = (props) => el('input', { maxlength: NAME, dir: 'auto', autocomplete: 'off', ...props });
@@ -42,7 +44,8 @@ export function mapPlaces(page, picking, { here, ofPlace, inAddress, data }, dra
     const others = line({ placeholder: 'separated by commas', maxlength: 10 * NAME });
     const wrong = el('p', { class: 'error', role: 'alert', dir: 'auto', hidden: true });
     for (;;) {
-      const yes = await dialog({ title: 'What is this place called?', body: el('div', { class: 'cards' }, wrong,
+      const yes = await dialog({ title: 'What is this place called?',
+        body: el('div', { class: 'cards' }, wrong,
         el('label', { class: 'field' }, 'Name, such as kitchen or room 315', field),
         known && el('p', { class: 'small muted' }, `A guess: ${guessed}.`),
         el('label', { class: 'field' }, 'It is also called', others)),
@@ -68,8 +71,10 @@ export function mapPlaces(page, picking, { here, ofPlace, inAddress, data }, dra
       const done = await picking.pick({
         words: () => (corners.length ? `${corners.length} corner${corners.length > 1 ? 's' : ''}`
           : 'Choose the corners, one after the other'),
-        more: () => [corners.length > 2 && button(null, 'Done', () => picking.now.end(corners), { class: 'primary' }),
-          corners.length > 0 && button(null, 'Back', back, { title: 'Take the last corner away (Backspace)' })],
+        more: () => [corners.length > 2 && button(null, 'Done', () => picking.now.end(corners),
+          { class: 'primary' }),
+          corners.length > 0 && button(null, 'Back', back,
+            { title: 'Take the last corner away (Backspace)' })],
         take: ({ x, y }) => picking.show(corners.push([x, y])),
         back,
       });
@@ -117,11 +122,14 @@ export function mapPlaces(page, picking, { here, ofPlace, inAddress, data }, dra
     const place = at(places.named, { x, y });
     const names = page.may('note') && !picking.now;
     return [
-      place && { label: `What is in ${saidName(place.name)}?`, icon: 'search', run: () => page.url.set({ ...inAddress(),
-        view: 'search', room: place.name, q: null, near: null, radius: null, memory: null }, { push: true }) },
+      place && { label: `What is in ${saidName(place.name)}?`, icon: 'search',
+        run: () => page.url.set({ ...inAddress(),
+        view: 'search', room: place.name, q: null, near: null, radius: null, memory: null },
+          { push: true }) },
       names && { label: 'Draw a place here …', icon: 'place', run: outline },
       names && data.grid && { label: 'Show the rooms of this map', icon: 'map', run: rooms },
-      place && page.may('forget') && { label: `Remove the name ${place.name} …`, icon: 'trash', run: () => remove(place) },
+      place && page.may('forget') && { label: `Remove the name ${place.name} …`, icon: 'trash',
+        run: () => remove(place) },
     ].filter(Boolean);
   }
 

@@ -9,14 +9,16 @@ const TYPING_MS = 150; // [ms] a pause in typing after which the search is made
 const AGAIN_MS = 2_000; // [ms] between tries while the model that makes vectors is still loading
 const STEP = 25; // cards at first, and more at a time
 const MOST = 100; // memories that are looked at, some of them alike
-const NOTHING = { q: null, after: null, before: null, near: null, radius: null, room: null, robot: null, camera: null, source: null };
+const NOTHING = { q: null, after: null, before: null, near: null, radius: null, room: null, robot: null,
+  camera: null, source: null };
 
 /** Return what narrows the search: [{keys to take away, icon, words, what is left of a key}]. */
 function filters({ q, after, before, room, camera, source }, place, robots) {
   return [
     { keys: ['after', 'before'], icon: 'clock', words: windowName({ after, before }) },
     { keys: ['near', 'radius'], icon: 'place', words: place
-      ? `${!q ? 'seen at' : place.radius ? `within ${place.radius.toFixed(1)} m of` : 'near'} ${placeName([place.x, place.y])}` : '' },
+      ? `${!q ? 'seen at' : place.radius ? `within ${place.radius.toFixed(1)} m of`
+        : 'near'} ${placeName([place.x, place.y])}` : '' },
     { keys: ['room'], icon: 'map', words: room && `in ${saidName(room)}` },
     ...robots.map((name) => ({ keys: ['robot'], icon: 'robot', words: name,
       left: { robot: robots.filter((other) => other !== name).join('\n') } })),
@@ -37,8 +39,10 @@ export function mountSearch(root, page) {
   let asked = ''; // what the search that is shown, or under way, is for
 
   const input = el('input', {
-    type: 'search', name: 'q', id: 'search-text', autocomplete: 'off', enterkeyhint: 'search', maxlength: 1000,
-    placeholder: 'Search what was seen', 'aria-label': 'Search what was seen', 'aria-controls': 'search-results',
+    type: 'search', name: 'q', id: 'search-text', autocomplete: 'off', enterkeyhint: 'search',
+      maxlength: 1000,
+    placeholder: 'Search what was seen', 'aria-label': 'Search what was seen',
+      'aria-controls': 'search-results',
     dir: 'auto', value: url.state().q ?? '', oninput: () => typing(typed, TYPING_MS),
   });
   const form = el('form', { class: 'search-form', role: 'search', onsubmit: (event) => {
@@ -50,11 +54,13 @@ export function mountSearch(root, page) {
   const chips = el('ul', { class: 'chips', 'aria-label': 'Filters' });
   const time = button('clock', 'Time', () => {
     showMap(page);
-    document.querySelector('#timeline input')?.focus();
+    /** @type {HTMLElement} */ (document.querySelector('#timeline input'))?.focus();
   }, { class: 'chip' });
   const place = el('button', { type: 'button', class: 'chip', onclick: pick }, icon('place'), 'Place');
-  const choices = [choice('robot', 'Robot'), choice('camera', 'Camera'), choice('source', 'Source', sourceName)];
-  const order = el('select', { class: 'chip', 'aria-label': 'Order', onchange: () => url.set({ order: order.value }, { push: true }) },
+  const choices = [choice('robot', 'Robot'), choice('camera', 'Camera'),
+    choice('source', 'Source', sourceName)];
+  const order = el('select', { class: 'chip', 'aria-label': 'Order',
+    onchange: () => url.set({ order: order.value }, { push: true }) },
     el('option', { value: '' }), el('option', { value: 'newest' }, 'Newest first'));
   const status = el('p', { class: 'search-status small muted', role: 'status' });
   const remedy = el('button', { type: 'button', hidden: true });
@@ -63,7 +69,8 @@ export function mountSearch(root, page) {
     limit += STEP;
     search();
   } }, 'Show more');
-  root.append(form, el('div', { class: 'filters' }, chips, time, place, choices.map(({ select }) => select), order),
+  root.append(form, el('div', { class: 'filters' }, chips, time, place, choices.map(({ select }) => select),
+    order),
     status, remedy, list, more);
 
   const without = ['Search without filters', () => {
@@ -81,7 +88,7 @@ export function mountSearch(root, page) {
     const chosen = () => url.state()[key]?.split('\n') ?? [];
     const select = el('select', { class: 'chip', 'aria-label': label, onchange: () => {
       url.set({ [key]: [...chosen(), select.value].join('\n') }, { push: true });
-      chips.lastElementChild?.firstElementChild.focus();
+      /** @type {HTMLElement} */ (chips.lastElementChild?.firstElementChild)?.focus();
     } });
     const refresh = () => {
       const values = page.info[`${key}s`].filter(Boolean);
@@ -89,21 +96,25 @@ export function mountSearch(root, page) {
       const left = values.filter((value) => !chosen().includes(value));
       update(select, ['', ...left], (value) => value, option);
       select.value = '';
-      select.hidden = values.length < 2 || !left.length || (key !== 'robot' && chosen().length > 0); // robots: any of several
+      // robots: any of several
+      select.hidden = values.length < 2 || !left.length || (key !== 'robot' && chosen().length > 0);
     };
     return { select, refresh };
   }
 
   async function pick() {
     const { x, y, radius } = (await page.map.pickPlace()) ?? {};
-    if (radius) url.set({ near: `${x.toFixed(2)},${y.toFixed(2)}`, radius: Number(radius.toPrecision(2)) }, { push: true });
+    if (radius) url.set({ near: `${x.toFixed(2)},${y.toFixed(2)}`, radius: Number(radius.toPrecision(2)) },
+      { push: true });
   }
 
   const narrowing = () => filters(url.state(), url.place(), url.robots());
 
   function showFilters() {
-    update(chips, narrowing(), ({ keys, words, left }) => `${keys} ${words} ${left?.robot}`, ({ keys, icon: drawing, words, left }) => el('li', {},
-      el('button', { type: 'button', class: 'chip on', 'aria-label': `Remove filter: ${words}`, onclick: () => {
+    update(chips, narrowing(), ({ keys, words, left }) => `${keys} ${words} ${left?.robot}`,
+      ({ keys, icon: drawing, words, left }) => el('li', {},
+      el('button', { type: 'button', class: 'chip on', 'aria-label': `Remove filter: ${words}`,
+        onclick: () => {
         url.set({ ...Object.fromEntries(keys.map((key) => [key, null])), ...left }, { push: true });
         (chips.querySelector('button') ?? input).focus();
       } }, icon(drawing), el('bdi', {}, words), icon('close'))));
@@ -115,10 +126,12 @@ export function mountSearch(root, page) {
     order.value = url.state().order === 'newest' ? 'newest' : '';
   }
 
-  /** Return what the address asks for, as /api/recall names it; without a text or a place, of the part of the map in view. */
+  /** Return what the address asks for, as /api/recall names it; without a text or a place, of the part of
+   * the map in view. */
   function wanted() {
     const { q, near, radius, room } = url.state();
-    const part = near || room ? { map_id: page.map.mapId(), seen: q || !near ? null : 1 } : q ? {} : page.map.inView();
+    const part = near || room ? { map_id: page.map.mapId(), seen: q || !near ? null : 1 } : q ? {}
+      : page.map.inView();
     return { text: q, position: near, radius, room, ...part, ...url.scope(), limit: MOST + 1 };
   }
 
@@ -169,7 +182,8 @@ export function mountSearch(root, page) {
     showCards(list, shown.map(([first, ...alike]) => ({ ...first, alike })), page);
     const sure = hits.filter(({ sureness }) => sureness === 'surely');
     const lit = sure.length ? sure : filtered ? hits.filter((hit) => !isWeak(hit)) : [];
-    page.map.light(lit, { still: still || !(text || near || room) }); // else list and map would follow one another
+    // else list and map would follow one another
+    page.map.light(lit, { still: still || !(text || near || room) });
   }
 
   function fail(error) {
@@ -178,6 +192,11 @@ export function mountSearch(root, page) {
     if (error.status === 503) again(search, AGAIN_MS);
   }
 
+  /**
+   * Say what came of the search.
+   * @param {string} words
+   * @param {any[]} remedy its label, and what it does; empty: there is none
+   */
   function say(words, [label, run] = []) {
     if (status.textContent !== words) status.textContent = words;
     remedy.hidden = !label;

@@ -8,7 +8,8 @@ const RIGHTS = { look: 'look', ask: 'look and ask', act: 'look, ask and act' };
 const rank = ({ level }) => Object.keys(LEVELS).indexOf(level);
 
 const part = ({ name, level, message, values }) => el('li', { class: 'part', dataset: { level } },
-  el('p', { class: 'part-head' }, el('span', { class: 'level small muted' }, LEVELS[level] ?? level), el('strong', { dir: 'auto' }, name)),
+  el('p', { class: 'part-head' }, el('span', { class: 'level small muted' }, LEVELS[level] ?? level),
+    el('strong', { dir: 'auto' }, name)),
   el('p', { class: 'part-says', dir: 'auto' }, message),
   el('dl', { class: 'facts' }, Object.entries(values).map(([what, value]) => fact(what, value))));
 
@@ -30,7 +31,8 @@ export function mountState(root, page) {
   function show({ parts }) {
     const bad = parts.filter(({ level }) => level !== 'ok').length;
     said.textContent = !parts.length ? 'Nothing reports its state here.'
-      : bad ? `${bad} of ${parts.length} ${parts.length > 1 ? 'parts need' : 'part needs'} attention.` : 'Everything is fine.';
+      : bad ? `${bad} of ${parts.length} ${parts.length > 1 ? 'parts need' : 'part needs'} attention.`
+        : 'Everything is fine.';
     const sorted = [...parts].sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name));
     update(list, sorted, JSON.stringify, part);
   }

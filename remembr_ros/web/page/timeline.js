@@ -1,11 +1,13 @@
-// The timeline: what was stored and done over time, on one canvas, and the window of time that all else shows.
+// The timeline: what was stored and done over time, on one canvas, and the window of time that all else
+// shows.
 
 import { canvasPainter, colours } from './canvas.js';
 import { delayed, el, icon } from './dom.js';
 import { follow } from './gestures.js';
 import { foldedTime } from './timeline_folds.js';
 import { BINS, drawTimeline } from './timeline_layers.js';
-import { fromField, fromWall, iso, lengthName, midnight, nextMidnight, now, offset, seconds, toField, when, zoneName } from './times.js';
+import { fromField, fromWall, iso, lengthName, midnight, nextMidnight, now, offset, seconds, toField, when,
+  zoneName } from './times.js';
 
 const DEBOUNCE_MS = 120; // [ms] after view or window last moved
 const TYPING_MS = 400; // [ms] a date is complete when nothing more is typed
@@ -20,24 +22,30 @@ export function mountTimeline(root, page) {
   const { url } = page;
   const from = el('input', { type: 'datetime-local', onchange: () => typing(() => take(from), TYPING_MS) });
   const to = el('input', { type: 'datetime-local', onchange: () => typing(() => take(to), TYPING_MS) });
-  const act = (label, run, name) => el('button', { type: 'button', 'aria-label': name ? label : null, title: name ? label : null,
+  const act = (label, run, name) => el('button',
+    { type: 'button', 'aria-label': name ? label : null, title: name ? label : null,
     onclick: run }, name ? icon(name) : label);
   const today = act('Today', () => choose(midnight(now()), nextMidnight(now())));
   const lastHour = act('Last hour', () => choose(latest() - 3600, latest()));
   const all = act('All', () => choose(null, null));
   const [previous, next] = [act('Previous', () => step(-1), 'prev'), act('Next', () => step(1), 'next')];
-  const canvas = el('canvas', { tabindex: '0', role: 'slider', 'aria-label': 'Window of time', 'aria-describedby': 'time-help' });
+  const canvas = el('canvas', { tabindex: '0', role: 'slider', 'aria-label': 'Window of time',
+    'aria-describedby': 'time-help' });
   const told = el('output', { class: 'muted' });
   root.append(
     el('div', { class: 'times' }, previous, el('label', {}, 'From ', from), el('label', {}, 'to ', to), next,
       today, lastHour, all),
     canvas, told,
-    el('p', { id: 'time-help', class: 'unseen' }, 'Arrow keys move the window, with Shift its end, plus and minus zoom, 0 takes '
+    el('p', { id: 'time-help', class: 'unseen' },
+      'Arrow keys move the window, with Shift its end, plus and minus zoom, 0 takes '
       + `the window away. Times are in the zone ${zoneName()}.`));
 
-  // What is in view is in folded time, from t0 to t1; all else is in time, and px() the one way from there to the canvas.
-  const scene = { time: foldedTime(page.info), t0: 0, t1: 1, activity: null, window: null, lit: [], mark: null,
-    colours: colours(), width: 1, height: 1, px: (t) => ((scene.time.fold(t) - scene.t0) / (scene.t1 - scene.t0)) * scene.width };
+  // What is in view is in folded time, from t0 to t1; all else is in time, and px() the one way from there to
+  // the canvas.
+  const scene = { time: foldedTime(page.info), t0: 0, t1: 1, activity: null, window: null, lit: [],
+    mark: null,
+    colours: colours(), width: 1, height: 1, px: (t) =>
+      ((scene.time.fold(t) - scene.t0) / (scene.t1 - scene.t0)) * scene.width };
   const draw = canvasPainter(canvas, (ctx, width, height) => {
     const first = scene.width === 1;
     Object.assign(scene, { width, height });
@@ -73,7 +81,8 @@ export function mountTimeline(root, page) {
     const robot = url.robots();
     const parts = scene.time.unfolded(scene.t0, scene.t1).map(([from, to]) => {
       const start = Math.floor(from / size) * size;
-      const bins = Math.ceil((to - start) / size) + 1; // the API's begin with days of the robot's zone, so that it takes one more
+      // the API's begin with days of the robot's zone, so that it takes one more
+      const bins = Math.ceil((to - start) / size) + 1;
       return { after: start, before: start + bins * size - 0.001, bins: bins + 1, robot, source };
     });
     const what = JSON.stringify(parts);
@@ -117,11 +126,13 @@ export function mountTimeline(root, page) {
     view(scene.t0 + by, scene.t1 + by);
   }
 
-  /** Choose a window, which all else shows; null, null: all of time. `rest`: when the hand rests; `still`: it is in view. */
+  /** Choose a window, which all else shows; null, null: all of time. `rest`: when the hand rests; `still`:
+   * it is in view. */
   function choose(after, before, { rest = false, still = rest } = {}) {
     scene.window = after === null ? null : [Math.min(after, before - 1), before];
     shown();
-    const write = () => url.set({ after: scene.window && iso(scene.window[0]), before: scene.window && iso(scene.window[1]) },
+    const write = () => url.set({ after: scene.window && iso(scene.window[0]),
+      before: scene.window && iso(scene.window[1]) },
       { push: !rest });
     choosing(rest && write, DEBOUNCE_MS);
     if (!rest) write();
@@ -173,13 +184,15 @@ export function mountTimeline(root, page) {
     const [low, high] = limits.map(Math.round);
     canvas.setAttribute('aria-valuemin', low);
     canvas.setAttribute('aria-valuemax', high);
-    canvas.setAttribute('aria-valuenow', Math.min(high, Math.max(low, Math.round(Number.isFinite(a) ? a : low))));
+    canvas.setAttribute('aria-valuenow', Math.min(high,
+      Math.max(low, Math.round(Number.isFinite(a) ? a : low))));
     canvas.setAttribute('aria-valuetext', scene.window ? `${when(a)} to ${when(b)}` : 'all of time');
     draw();
   }
 
   /** Return the bar at a place, [part, index]; undefined: there is none. */
-  const barAt = (px) => scene.activity?.parts.map((part) => [part, Math.floor((timeAt(px) - part.t) / part.bin_s)])
+  const barAt = (px) => scene.activity?.parts.map((part) =>
+    [part, Math.floor((timeAt(px) - part.t) / part.bin_s)])
     .find(([{ stored }, i]) => i in stored);
 
   follow(canvas, {
@@ -197,7 +210,8 @@ export function mountTimeline(root, page) {
       if (held === 'window') choose(start, start + b - a, { rest: true });
       else {
         const edge = timeAt(x);
-        choose(held === 0 ? Math.min(edge, b - 1) : a, held === 1 ? Math.max(edge, a + 1) : b, { rest: true });
+        choose(held === 0 ? Math.min(edge, b - 1) : a, held === 1 ? Math.max(edge, a + 1) : b,
+          { rest: true });
       }
     },
     end: () => (held = null),
@@ -224,16 +238,20 @@ export function mountTimeline(root, page) {
     const bar = barAt(x);
     if (!bar) return '';
     const [{ t, bin_s: size, stored, driving, standing, questions }, i] = bar;
-    const span = (s) => (s >= 3600 ? `${(s / 3600).toFixed(1)} h` : s >= 60 ? `${Math.round(s / 60)} min` : `${Math.round(s)} s`);
-    return [`${when(t + i * size).slice(0, -3)}: ${stored[i]} stored`, driving[i] && `drove ${span(driving[i])}`,
-      standing[i] && `stood ${span(standing[i])}`, questions[i] && `${questions[i]} asked`].filter(Boolean).join(', ');
+    const span = (s) => (s >= 3600 ? `${(s / 3600).toFixed(1)} h` : s >= 60 ? `${Math.round(s / 60)} min`
+      : `${Math.round(s)} s`);
+    return [`${when(t + i * size).slice(0, -3)}: ${stored[i]} stored`,
+      driving[i] && `drove ${span(driving[i])}`,
+      standing[i] && `stood ${span(standing[i])}`,
+        questions[i] && `${questions[i]} asked`].filter(Boolean).join(', ');
   }
 
   canvas.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
     const [a, b] = scene.window ?? lastBar();
-    if (by && event.shiftKey) choose(a, Math.max(a + 1, b + by * Math.max(1, (b - a) / 4)), { rest: true, still: false });
+    if (by && event.shiftKey) choose(a, Math.max(a + 1, b + by * Math.max(1, (b - a) / 4)),
+      { rest: true, still: false });
     else if (by) step(by);
     else if (event.key === '+' || event.key === '=') zoom(1.6);
     else if (event.key === '-') zoom(1 / 1.6);

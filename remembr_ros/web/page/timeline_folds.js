@@ -7,12 +7,14 @@ const LEAST_ROOM_S = 15;
 const WIDE = 4; // rooms that a gap takes
 
 /**
- * Return the mapping between time, Unix seconds, and folded time, for what /api/info tells; both grow together.
- * folds: [{a, b: the ends of the gap, from, to: what of it is folded}]; unfolded(begin, end), of folded time: [[from, to]] in time.
+ * Return the mapping between time, Unix seconds, and folded time, for what /api/info tells; both grow
+ * together. folds: [{a, b: the ends of the gap, from, to: what of it is folded}]; unfolded(begin, end), of
+ * folded time: [[from, to]] in time.
  */
 export function foldedTime({ first, last, gaps }) {
   const pauses = gaps.map((ends) => ends.map(seconds));
-  const left = pauses.reduce((all, [a, b]) => all - (b - a), seconds(last ?? NaN) - seconds(first ?? NaN)) || 0;
+  const left = pauses.reduce((all, [a, b]) => all - (b - a), seconds(last ?? NaN) - seconds(first ?? NaN))
+    || 0;
   const room = Math.max(left * ROOM, LEAST_ROOM_S);
   const folds = pauses.map(([a, b]) => ({ a, b, from: a + room, to: b - room, wide: WIDE * room }));
   const fold = (t) => folds.reduce((folded, { from, to, wide }) =>
@@ -21,6 +23,7 @@ export function foldedTime({ first, last, gaps }) {
     t + Math.min(Math.max(t - from, 0) / wide, 1) * (to - from - wide), folded);
   const gapAt = (t) => folds.find(({ from, to }) => t >= from && t <= to);
   const unfolded = (begin, end) => [-Infinity, ...folds.map(({ to }) => to)].map((t, i) =>
-    [Math.max(t, unfold(begin)), Math.min(folds[i]?.from ?? Infinity, unfold(end))]).filter(([from, to]) => from < to);
+    [Math.max(t, unfold(begin)), Math.min(folds[i]?.from ?? Infinity, unfold(end))]).filter(([from, to]) =>
+      from < to);
   return { room, folds, fold, unfold, gapAt, unfolded };
 }

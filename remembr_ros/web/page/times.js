@@ -42,6 +42,7 @@ const FULL = { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric'
 /** Return a moment, ISO or Unix seconds, such as 'Mon, 23 Nov 2026, 10:57:12'. */
 export const when = (moment) => written(moment, FULL);
 
+/** @type {[Intl.RelativeTimeFormatUnit, number][]} */
 const UNITS = [['year', 31557600], ['month', 2629800], ['day', 86400], ['hour', 3600], ['minute', 60]];
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
@@ -55,7 +56,8 @@ export function ago(moment) {
 /** Return how long something takes in words, such as '8 months'. */
 export function lengthName(s) {
   const [unit, size] = UNITS.find(([, size]) => s >= 2 * size) ?? ['second', 1];
-  return new Intl.NumberFormat('en', { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 }).format(s / size);
+  return new Intl.NumberFormat('en', { style: 'unit', unit, unitDisplay: 'long',
+    maximumFractionDigits: 0 }).format(s / size);
 }
 
 const PARTS = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit',

@@ -7,11 +7,12 @@ let current = read();
 
 function read() {
   const params = new URLSearchParams(location.search);
-  return Object.freeze(Object.fromEntries(KEYS.filter((key) => params.has(key)).map((key) => [key, params.getAll(key).join('\n')])));
+  return Object.freeze(Object.fromEntries(KEYS.filter((key) => params.has(key)).map((key) =>
+    [key, params.getAll(key).join('\n')])));
 }
 
-/** Return what is looked at: strings by the keys above, only those that are set, a line each where there are several;
- * the same object until it changes. */
+/** Return what is looked at: strings by the keys above, only those that are set, a line each where there
+ * are several; the same object until it changes. */
 export const state = () => current;
 
 /** Return the address of what is looked at, changed by a patch. */
@@ -19,7 +20,8 @@ export function address(patch = {}) {
   const params = new URLSearchParams();
   for (const key of KEYS) {
     const value = key in patch ? patch[key] : current[key];
-    if (value !== undefined && value !== null && value !== '') String(value).split('\n').forEach((each) => params.append(key, each));
+    if (value !== undefined && value !== null && value !== '') String(value).split('\n').forEach((each) =>
+      params.append(key, each));
   }
   const query = params.toString();
   return location.pathname + (query ? `?${query.replaceAll('%2C', ',').replaceAll('%3A', ':')}` : '');
@@ -47,7 +49,8 @@ addEventListener('popstate', () => changed(true));
 const SCOPE = ['after', 'before', 'robot', 'camera', 'source'];
 
 /** Return what narrows a request (after, before, robot, camera, source), as the API names it. */
-export const scope = () => Object.fromEntries(SCOPE.map((key) => [key, key === 'robot' ? robots() : current[key]]));
+export const scope = () => Object.fromEntries(
+  SCOPE.map((key) => [key, key === 'robot' ? robots() : current[key]]));
 
 /** Return the names of the robots that are chosen; [] for all. */
 export const robots = () => current.robot?.split('\n') ?? [];
@@ -56,5 +59,6 @@ export const robots = () => current.robot?.split('\n') ?? [];
 export function place() {
   const [x, y] = (current.near ?? '').split(',').map(Number.parseFloat);
   const radius = Number.parseFloat(current.radius);
-  return Number.isFinite(x) && Number.isFinite(y) ? { x, y, radius: Number.isFinite(radius) ? radius : null } : null;
+  return Number.isFinite(x) && Number.isFinite(y) ? { x, y, radius: Number.isFinite(radius) ? radius : null }
+    : null;
 }

@@ -19,8 +19,8 @@ FORBIDDEN = re.compile(
 )
 """What would make text of a memory into HTML, or run text as a script."""
 
-MOST_BYTES = 71_500  # of all files, compressed each
-MOST_LINES = 300
+MOST_BYTES = 75_000  # compressed, with the types of its code in JSDoc
+MOST_LINES = 320
 
 
 class _Index(HTMLParser):
