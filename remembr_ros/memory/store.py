@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -31,8 +31,10 @@ from remembr_ros.memory.store_info import StoreInfo, info_of
 from remembr_ros.memory.whole_changes import WholeChanges, move_asked
 
 
-class MemoryStore(ConnectedStore):
+class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
     """Memories in Milvus, keyframes beside it. Safe to share between threads.
+
+    Whatever asks the database raises StoreUnavailable where that does not work.
 
     :param connect: as uri, collection, embedder and behind: see ConnectedStore
     :param keyframes: where images are kept; closed with the store
@@ -64,9 +66,6 @@ class MemoryStore(ConnectedStore):
         self._writing = threading.Lock()
         self._naming = threading.Lock()
         self._spooling = SpoolingWriter(self._store, spool) if spool else None
-
-    def __enter__(self) -> 'MemoryStore':
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -107,7 +106,6 @@ class MemoryStore(ConnectedStore):
         """Store memories whose vectors are known, such as those of another store with the same embedder.
 
         :raises InvalidRequest: a memory makes no sense; nothing is stored
-        :raises StoreUnavailable: the database does not work
         """
         fitting = [replace(entry, memory=schema.storable(entry.memory)) for entry in entries]
         with self._changing() as engine:
@@ -118,24 +116,17 @@ class MemoryStore(ConnectedStore):
                 engine.put(fitting)
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
-        """Return the memories of these ids in their order; unknown ids are passed over.
-
-        :raises StoreUnavailable: the database does not work
-        """
+        """Return the memories of these ids in their order; unknown ids are passed over."""
         return self.engine.get(ids)
 
     def outline(self) -> Outline:
-        """Return where and when all memories are, but for the names of places.
-
-        :raises StoreUnavailable: the database does not work
-        """
+        """Return where and when all memories are, but for the names of places."""
         return self.engine.outline().without(PLACE)
 
     def keyframe(self, memory_id: str, index: int = 0) -> bytes:
         """Return a keyframe of a memory as JPEG.
 
         :raises InvalidRequest: there is no such memory or keyframe
-        :raises StoreUnavailable: the database does not work
         """
         found = self.get([memory_id])
         if not found:
@@ -147,14 +138,6 @@ class MemoryStore(ConnectedStore):
             )
         return self.keyframes.get(names[index])
 
-    def images(self, memory: Memory) -> tuple[bytes, ...]:
-        """Return the keyframes of a memory that are there, as JPEG."""
-        found = []
-        for name in memory.keyframes:
-            with suppress(InvalidRequest):
-                found.append(self.keyframes.get(name))
-        return tuple(found)
-
     def matching(
         self, ids: Collection[str] | None = None, scope: Scope = ANYTHING, text: str = ''
     ) -> list[Memory]:
@@ -163,7 +146,6 @@ class MemoryStore(ConnectedStore):
         :param ids: any of these; None: whatever their ids
         :param text: part of the caption or of what was read, in whatever case; empty: whatever it says
         :raises InvalidRequest: the scope makes no sense
-        :raises StoreUnavailable: the database does not work
         """
         scope = self.resolved(scope)
         found = {m.id: m for m in self.engine.select(scope) if is_meant(m, ids, scope, text)}
@@ -189,7 +171,6 @@ class MemoryStore(ConnectedStore):
         :param leave_traces: do not rewrite the files: their room is used again, but it can be read till then
         :return: how many were deleted
         :raises InvalidRequest: no condition is given
-        :raises StoreUnavailable: the database does not work
         """
         if ids is None and scope == ANYTHING and not text:
             raise InvalidRequest('forgetting needs a condition: ids, a time, a place or a text')
@@ -209,7 +190,6 @@ class MemoryStore(ConnectedStore):
 
         :param now_ns: when it is said
         :raises InvalidRequest: there is no such object, it is on another map, or that makes no sense
-        :raises StoreUnavailable: the database does not work
         """
         known = known_objects(self.matching(scope=Scope(source=OBJECT)), deleted=True)
         changed, gone = corrected(known, correction, now_ns)
@@ -223,7 +203,6 @@ class MemoryStore(ConnectedStore):
 
         :return: as they are stored
         :raises InvalidRequest: two places of a map are called the same
-        :raises StoreUnavailable: the database does not work
         """
         with self._naming:
             known, stored = self.places(), []
@@ -235,10 +214,7 @@ class MemoryStore(ConnectedStore):
             return stored
 
     def retain(self, policy: RetentionPolicy, now_ns: int) -> Doomed:
-        """Delete what is too old or too much; return what that was.
-
-        :raises StoreUnavailable: the database does not work
-        """
+        """Delete what is too old or too much; return what that was."""
         with self._changing() as engine:
             found = doomed(engine.select(), policy, now_ns)
             self._changes.delete(engine, engine.get(found.ids), vacuum=False)
@@ -309,21 +285,11 @@ class MemoryStore(ConnectedStore):
             if self._closed or not self._spooling:
                 raise
             problem = str(error)
-        return info_of(
-            self._uri,
-            self._collection,
-            stamp=stamp,
-            stored=stored,
-            keyframes=self.keyframes,
-            waiting=self.waiting,
-            problem=problem,
-        )
+        where, waiting = (self._uri, self._collection), self.waiting
+        return info_of(where, stamp, stored, keyframes=self.keyframes, waiting=waiting, problem=problem)
 
     def all(self) -> list[Memory]:
-        """Return every memory, oldest first.
-
-        :raises StoreUnavailable: the database does not work
-        """
+        """Return every memory, oldest first."""
         return sorted(self.engine.select(), key=lambda m: (m.start_ns, m.id))
 
     def close(self, *, told: bool = True) -> None:

@@ -43,25 +43,24 @@ class StoreInfo:
 
 
 def info_of(
-    uri: str,
-    collection: str,
-    *,
+    where: tuple[str, str],
     stamp: Stamp | None,
     stored: Summary | None,
+    *,
     keyframes: KeyframeFolder,
     waiting: SpoolState | None,
     problem: str,
 ) -> StoreInfo:
     """Return what a store holds.
 
+    :param where: uri and collection
     :param stamp: of the collection; None: its server is away
     :param stored: in the database; None: its server is away
     :param waiting: what waits for the server; None: nothing can
     """
     count, size_bytes = keyframes.totals()
     return StoreInfo(
-        uri=uri,
-        collection=collection,
+        *where,
         embedder=stamp.embedder if stamp else '',
         dimension=stamp.dimension if stamp else 0,
         memories=stored.memories if stored else None,

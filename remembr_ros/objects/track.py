@@ -3,7 +3,7 @@
 import base64
 import math
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -28,22 +28,13 @@ from remembr_ros.memory.objects.known import (
     thinned,
 )
 from remembr_ros.memory.objects.wording import sentence
+from remembr_ros.objects.box_fit import INNER, STRAY, SeenBox, Vector, bounds, is_part, overlap, std_of
 from remembr_ros.objects.detectors.detection import LABELS
 from remembr_ros.objects.lifting import Lifted
 from remembr_ros.objects.presence import Presence
 
-Vector = NDArray[np.float64]
-"""Shape (3,) [m] in the map."""
-
-_Box = tuple[Vector, float]
-"""Least coordinates, greatest ones, negative, and by what they were shifted, shape (9,); standard deviation
-of the middle [m]."""
-
 BOXES = 24  # of the latest sights of the whole and of parts, of which the box is made
-INNER = 0.15  # share of the edges at each end that is left out
 LARGE_M = 0.7  # wider things are hardly ever seen whole
-STRAY = 0.04  # as INNER, for them
-PART, PART_OFF_M = 0.6, 0.15  # of its extent: what is so small, and no further outside, is a part of it
 SELDOM = 5  # so many times as often seen in part, what seemed to be the whole may have been a part, too
 CUT_WORTH = 0.25  # of a sight that the image's border cuts off: its middle is not that of the thing
 TOLD_APART = 10**9  # frames in which two were seen beside each other that a person told apart
@@ -51,7 +42,6 @@ BETTER = 1.15  # so many times what the last picture is worth, a better one is
 KEPT_LOOK = 0.9  # of the appearance: how much of the old one stays, at most
 MARGIN = 1.1  # of how far away it was recognised, from where it can be, too
 SURE_SIGHTS = 3  # so often something else is not taken for it
-POSE_STD_M = 0.02  # of what many sightings come to: localisation errs alike in all of them
 
 
 class ObjectTrack:
@@ -100,8 +90,8 @@ class ObjectTrack:
         self._colours: Counter[str] = Counter()
         self._latest: deque[int] = deque(maxlen=SURE_SIGHTS)
         self.reach_m = 0.0
-        self._parts: deque[_Box] = deque(maxlen=BOXES)
-        self._whole: deque[_Box] = deque(maxlen=BOXES)
+        self._parts: deque[SeenBox] = deque(maxlen=BOXES)
+        self._whole: deque[SeenBox] = deque(maxlen=BOXES)
 
     @classmethod
     def of(cls, known: KnownObject) -> 'ObjectTrack':
@@ -140,11 +130,6 @@ class ObjectTrack:
         return middle
 
     @property
-    def _place(self) -> Point:
-        x, y, z = self.centre.tolist()
-        return (x, y, z)
-
-    @property
     def extent(self) -> float:
         """Of its box, along the diagonal [m]."""
         return max(float(np.linalg.norm(self.high - self.low)), 0.01)
@@ -153,11 +138,6 @@ class ObjectTrack:
     def span(self) -> Interval:
         """From the first to the last time that it was seen [ns]."""
         return self._intervals[0][0], self._intervals[-1][1]
-
-    @property
-    def missing(self) -> bool:
-        """Whether it is not where it was seen last."""
-        return self.presence.missing
 
     @property
     def surely_seen_ns(self) -> int:
@@ -204,7 +184,12 @@ class ObjectTrack:
             self.measured = True
         if placed.measured or not self.measured:
             edges = np.concatenate((placed.low, -placed.high, placed.shift))
-            whole = not placed.cut and not self._shows_part(placed)
+            part = (
+                self._whole
+                and self.extent > LARGE_M
+                and is_part((placed.low, placed.high), (self.low, self.high))
+            )
+            whole = not placed.cut and not part
             (self._whole if whole else self._parts).append((edges, placed.std_m))
             if len(self._whole) < BOXES or self.hits % 2 == 0:  # of many, one more changes little
                 self._fit()
@@ -214,16 +199,16 @@ class ObjectTrack:
         worth = (right - left) * (bottom - top) * detection.score * (0.1 if placed.cut else 1.0)
         if worth > BETTER * self._crop_worth and (crop := placed.crop()):
             self._crop_worth, self.crop = worth, crop
-        x, y, z = ((placed.low + placed.high) / 2.0).tolist()
+        place = _point((placed.low + placed.high) / 2.0)
         self._latest.append(detection.stamp_ns)
         self._intervals = interval_added(self._intervals, detection.stamp_ns)
-        self._sightings = thinned((*self._sightings, (detection.stamp_ns, (x, y, z), eye)))
-        self.reach_m = max(self.reach_m, MARGIN * math.dist((x, y, z), eye))
+        self._sightings = thinned((*self._sightings, (detection.stamp_ns, place, eye)))
+        self.reach_m = max(self.reach_m, MARGIN * math.dist(place, eye))
         self.changed = True
 
     def was_found(self, other: 'ObjectTrack') -> None:
         """Be where another one is, which turned out to be this one after it was moved."""
-        move = (min(self.span[1], other.span[0]), other.span[0], self._place, other._place)
+        move = (min(self.span[1], other.span[0]), other.span[0], _point(self.centre), _point(other.centre))
         self.moves = (*self.moves, move)[-MOVES:]
         self.said |= {'taken': 0}
         self.presence.end(other.span[0])
@@ -300,12 +285,6 @@ class ObjectTrack:
         )
         return replace(memory, caption=sentence(KnownObject(memory, facts), near))
 
-    def _shows_part(self, placed: Lifted) -> bool:
-        """Tell whether a large thing is seen in part: through a door, or behind something."""
-        inside = np.all((placed.low >= self.low - PART_OFF_M) & (placed.high <= self.high + PART_OFF_M))
-        small = np.linalg.norm(placed.high - placed.low) < PART * self.extent
-        return bool(self._whole and self.extent > LARGE_M and inside and small)
-
     def _blend(self, look: NDArray[np.float32]) -> None:
         if self.appearance is None or self.appearance.shape != look.shape:
             self.appearance = look
@@ -317,40 +296,24 @@ class ObjectTrack:
     def _fit(self) -> None:
         """Make the box of those that were seen whole; of all, where none was or the thing is large."""
         whole, third = [*self._whole], len(self._whole) // 3
-        if third and self.hits % 4 == 0 and not _overlap(whole[:third], whole[-third:]):
+        if third and self.hits % 4 == 0 and not overlap(whole[:third], whole[-third:]):
             self._whole = deque(whole[-third:], BOXES)  # it moves
         boxes = [*self._whole] or [*self._parts]
-        self._bound(boxes, INNER)
+        self.low, self.high = bounds(boxes, INNER)
         seldom = SELDOM * len(self._whole) < len(self._parts)
         if self._whole and self.covered:  # one box is stored, of however many sights
             seldom = False
         self.cut = seldom or float((self.high - self.low)[:2].max()) > LARGE_M
         if self.cut:  # each sight is of a part: the box goes as far as any of them, but for stray ones
             boxes = [*self._whole, *self._parts]
-            self._bound(boxes, STRAY)
-        stds = np.array([std_m for _, std_m in boxes])
-        # How far off a place without depth is does not become less with the number of looks.
-        alone = float(np.sum(stds**-2.0)) ** -0.5 if self.measured else float(stds.min())
-        self.std_m = alone + POSE_STD_M
-
-    def _bound(self, boxes: Sequence[_Box], left_out: float) -> None:
-        """Make the box that reaches as far as these, but for the outermost part at each end."""
-        rows = np.array([edges for edges, _ in boxes])
-        ends = np.sort(rows[:, :6], axis=0)
-        at = left_out * (len(ends) - 1)
-        below = int(at)
-        edge = ends[below] + (at - below) * (ends[min(below + 1, len(ends) - 1)] - ends[below])
-        # Where it is, is the mean of where it was seen, of how far off each whole frame was, too.
-        shift = rows[:, 6:].sum(axis=0) / len(rows)
-        self.low, self.high = edge[:3] - shift, -edge[3:] - shift
+            self.low, self.high = bounds(boxes, STRAY)
+        self.std_m = std_of(boxes, self.measured)
 
 
-def _overlap(some: Sequence[_Box], others: Sequence[_Box]) -> bool:
-    """Tell whether the middle ones of these boxes overlap."""
-    one, other = (np.median([edges[:6] for edges, _ in of], axis=0) for of in (some, others))
-    return bool(np.all((one[:3] <= -other[3:]) & (other[:3] <= -one[3:])))
+def _point(vector: Vector) -> Point:
+    x, y, z = vector.tolist()
+    return (x, y, z)
 
 
 def _rounded(vector: Vector) -> Point:
-    x, y, z = np.round(vector, 4).tolist()
-    return (x, y, z)
+    return _point(np.round(vector, 4))

@@ -14,18 +14,11 @@ from remembr_ros.agent.llm.overview_tools import SURE, ToldLine, clock, paged, s
 from remembr_ros.agent.model.quoting import neutral, quoted
 from remembr_ros.agent.times.time_window import parse_window
 from remembr_ros.errors import InvalidRequest, Ungrounded
+from remembr_ros.memory.deeds.choice import choose_deeds
 from remembr_ros.memory.deeds.deed import Outcome
 from remembr_ros.memory.deeds.names import DeedNames
 from remembr_ros.memory.deeds.occurrences import Happened
-from remembr_ros.memory.deeds.query import (
-    MOVES,
-    STAY,
-    DeedOrder,
-    DeedQuery,
-    FoundDeeds,
-    Occurrence,
-    choose_deeds,
-)
+from remembr_ros.memory.deeds.query import MOVES, STAY, DeedOrder, DeedQuery, FoundDeeds, Occurrence
 from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.places.place import said_name
 from remembr_ros.timestamps import format_duration, local

@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from remembr_ros.memory.deeds.query import FIELDS, DeedQuery, Occurrence, choose_deeds
+from remembr_ros.memory.deeds.choice import choose_deeds
+from remembr_ros.memory.deeds.query import FIELDS, DeedQuery, Occurrence
 from remembr_ros.memory.deeds.verbs import PARTICLES, base, is_form, is_same_kind, verb_of
 from remembr_ros.memory.matching.terms import STOP_WORDS, stem, synonyms, words
 

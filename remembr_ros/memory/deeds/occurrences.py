@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from remembr_ros.geometry import Pose, distance
+from remembr_ros.memory.deeds.choice import choose_deeds
 from remembr_ros.memory.deeds.deed import TALK, DeedFacts, each_time, facts_of
 from remembr_ros.memory.deeds.handlings import handlings
 from remembr_ros.memory.deeds.query import (
@@ -15,7 +16,6 @@ from remembr_ros.memory.deeds.query import (
     DeedQuery,
     FoundDeeds,
     Occurrence,
-    choose_deeds,
     is_named,
 )
 from remembr_ros.memory.deeds.verbs import is_same_kind

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.errors import StoreUnavailable
-from remembr_ros.memory.durable import replace_file, write_all
+from remembr_ros.memory.durable import checksums, replace_file, write_all
 from remembr_ros.memory.embedded.row_runs import Floats, Rows, SlotTable
 from remembr_ros.memory.matching.bm25 import POSTING
 from remembr_ros.memory.model.codec import from_plain, to_plain
@@ -107,8 +107,7 @@ class IndexFiles:
         self.rows = int(ends.max(initial=0))
         self._end = int((slots['at'] + slots['room']).max(initial=0))
         if len(bad):
-            kept = np.repeat(is_whole[live], slots['words'][live])
-            postings = postings[kept]
+            postings = postings[np.repeat(is_whole[live], slots['words'][live])]
         volumes = set(slots['volume'][bad].tolist())
         for slot in bad.tolist():
             self.erase(slots, slot)
@@ -139,7 +138,7 @@ class IndexFiles:
             entry['at'], entry['record'], entry['words'] = at, len(data), len(words)
             entry['room'], entry['crc'] = len(blobs[-1]), zlib.crc32(blob)
             entry['first'], entry['rows'] = row, len(half)
-            entry['sum'] = _row_checks(half).sum(dtype=np.uint64)
+            entry['sum'] = checksums(half).sum(dtype=np.uint64)
             row, at = row + len(half), at + len(blobs[-1])
         # What a slot points to first.
         write_all(self._vectors, self.rows * self._row, b''.join(half.tobytes() for half in halves))
@@ -292,28 +291,11 @@ class IndexFiles:
             numbers = np.memmap(self.folder / 'passages.i16', '<i2', 'r', shape=(rows, self.dimension))
             step = max(_CHUNK // self._row, 1)
             for start in range(0, rows, step):
-                sums[start + 1 : start + 1 + step] = _row_checks(numbers[start : start + step])
+                sums[start + 1 : start + 1 + step] = checksums(numbers[start : start + step])
         return np.cumsum(sums, dtype=np.uint64)
 
     def _lost(self, name: str) -> StoreUnavailable:
         return StoreUnavailable(f'{self.folder / name} was cut short; open the memory again to mend it')
-
-
-def checksums(rows: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """Return a checksum of each row: shape (rows,). At the speed of memory, unlike a CRC.
-
-    :param rows: shape (rows, bytes), an even number of bytes
-    """
-    width = next(size for size in (8, 4, 2) if rows.shape[1] % size == 0)
-    words = rows.view(f'<u{width}')
-    factors = np.cumprod(np.full(words.shape[1], 0x9E3779B97F4A7C15, np.uint64), dtype=np.uint64)
-    # Zeros that were never written are not taken for what was.
-    found: NDArray[np.uint64] = np.einsum('ij,j->i', words, factors, dtype=np.uint64, casting='unsafe')
-    return found + np.uint64(1)
-
-
-def _row_checks(vectors: NDArray[np.int16]) -> NDArray[np.uint64]:
-    return checksums(np.ascontiguousarray(vectors).view(np.uint8))
 
 
 def _to_bytes(memory: Memory) -> bytes:
@@ -325,8 +307,7 @@ def _term_line(term: str) -> str:
 
 
 def _read(file: int) -> bytes:
-    size = os.fstat(file).st_size
-    return os.pread(file, size, 0) if size else b''
+    return os.pread(file, os.fstat(file).st_size, 0)
 
 
 def _stretches(rows: Rows) -> list[tuple[int, int]]:

@@ -25,6 +25,7 @@ from remembr_ros.memory.keyframes.files import (
     keyframe_name,
     keyframe_path,
 )
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.problem import Problem
 
 _log = logging.getLogger(__name__)
@@ -88,6 +89,14 @@ class KeyframeFolder:
         named = {keyframe_name(image): image for image in fitted}
         with self._lock:
             return self._keep(named) if named else ()
+
+    def those_of(self, memory: Memory) -> tuple[bytes, ...]:
+        """Return the keyframes of a memory that are there, as JPEG."""
+        found = []
+        for name in memory.keyframes:
+            with suppress(InvalidRequest):
+                found.append(self.get(name))
+        return tuple(found)
 
     def get(self, name: str) -> bytes:
         """Return the JPEG of that name.

@@ -59,7 +59,6 @@ class ServerEngine:
     """In 5 ms, where the server is on the same machine."""
 
     def put(self, entries: Sequence[Entry]) -> None:
-        """Write memories, in place of those with the same ids; durable when it returns."""
         with self._writing, self._tables() as (records, passages):
             # Records last: one that is there has its passages, and after an end before that, storing again
             # finds the old record and starts over.
@@ -67,7 +66,6 @@ class ServerEngine:
             records.upsert(server_schema.record_row(entry.memory, self._full_text) for entry in entries)
 
     def update(self, memories: Sequence[Memory]) -> None:
-        """Rewrite stored memories whose texts stay the same; unknown ids are left out."""
         with self._writing, self._tables() as (records, passages):
             ids = [memory.id for memory in memories]
             stored = {row['id'] for row in records.of_ids('id', ids, ['id'])}
@@ -76,7 +74,6 @@ class ServerEngine:
             records.upsert(server_schema.record_row(memory, self._full_text) for memory in known.values())
 
     def delete(self, ids: Sequence[str]) -> None:
-        """Delete memories; unknown ids are passed over."""
         known = _ids(ids)
         with self._writing, self._tables() as (records, passages):
             records.delete(known)  # first: without it its passages are never recalled
@@ -91,23 +88,19 @@ class ServerEngine:
                     client.compact(name, timeout=self._link.timeout_s)
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
-        """Return the memories of these ids, in their order; unknown ids are passed over."""
         with self._tables() as (records, _):
             rows = records.of_ids('id', _ids(ids), schema.RECORD_FIELDS)
             found = {row['id']: server_schema.memory_from_row(row) for row in rows}
         return [found[memory_id] for memory_id in ids if memory_id in found]
 
     def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """Return the passages' vectors per memory id, in their order; unknown ids are passed over."""
         with self._tables() as (_, passages):
             return passages.vectors(_ids(ids))
 
     def select(self, scope: Scope = ANYTHING) -> Iterator[Memory]:
-        """Yield every memory in the scope, in no particular order."""
         return self._select(filters.expression(scope), scope)
 
     def named(self, keyframes: Collection[str]) -> set[str]:
-        """Return those of these keyframes that some memory names."""
         names = list(keyframes)
         among = [names[start : start + NAMES] for start in range(0, len(names), NAMES)]
         conditions = [filters.lists_any_of('keyframes', some) for some in among]
@@ -118,7 +111,6 @@ class ServerEngine:
         return set(names) & {n for row in rows for n in row['keyframes']['list']}
 
     def count(self, scope: Scope = ANYTHING) -> int:
-        """Return how many memories the scope admits."""
         condition = filters.expression(scope)
         with self._tables() as (records, _):
             if scope.near is None:
@@ -140,7 +132,6 @@ class ServerEngine:
             return survey_of(_whereabouts(row) for row in rows if within(scope, row))
 
     def outline(self) -> Outline:
-        """Return where and when all memories are, of which a server takes a tenth of a millisecond each."""
         with self._tables() as (records, _):
             fields = [*_PLACE_AND_TIME, 'robot', 'map_id', 'source']
             return outline_of(
@@ -152,7 +143,6 @@ class ServerEngine:
             )
 
     def summary(self) -> Summary:
-        """Return what is stored."""
         with self._tables() as (records, _):
             memories = records.count(filters.EVERYTHING)
             last = self.newest(ANYTHING, 1)
@@ -180,7 +170,6 @@ class ServerEngine:
         return [Compared(memory, near, paragraphs_among(memory, len(near))) for memory, near in found]
 
     def with_words(self, text: str, scope: Scope, limit: int) -> list[str]:
-        """Return the ids of the memories whose words fit best (BM25), best first; empty before Milvus 2.5."""
         condition = filters.expression(scope)
         if not self._full_text or not text.strip():
             return []
@@ -203,15 +192,12 @@ class ServerEngine:
         return [hit['id'] for hit in near[:limit]]
 
     def word_shares(self, text: str, memories: Sequence[Memory]) -> list[float]:
-        """Return how much of a text's words each memory has, 0 to 1; what is rare among them counts more."""
         return [float(share) for share in ranking.word_shares(text, memories)]
 
     def rarities(self, asked: Sequence[str], memories: Sequence[Memory]) -> NDArray[np.float32]:
-        """Return how rare each word is among these memories, 0 to 1."""
         return rarities_among(asked, [ranking.searchable(memory) for memory in memories])
 
     def nearest_in_place(self, position: Point, scope: Scope, limit: int) -> list[Memory]:
-        """Return the placed memories nearest to a point, exactly; then newest first, then by id."""
         condition = filters.expression(scope, placed_only=True)
         with self._tables() as (records, _):
             pool = min(2 * limit + 32, MOST)
@@ -230,7 +216,6 @@ class ServerEngine:
         return self.get([row['id'] for row in rows[:limit]])
 
     def nearest_in_time(self, time_ns: int, scope: Scope, limit: int) -> list[Memory]:
-        """Return the memories nearest to a time, nearest first, exactly; then by start, then by id."""
         time_ns = min(max(time_ns, 0), MAX_NS)
         condition = filters.expression(scope)
         with self._tables() as (records, _):
@@ -248,7 +233,6 @@ class ServerEngine:
         return self.get([row['id'] for row in rows[:limit]])
 
     def newest(self, scope: Scope, limit: int) -> list[Memory]:
-        """Return the memories that ended last, newest first; then by start, then by id."""
         condition = filters.expression(scope)
         with self._tables() as (records, _):
             reached, rows = records.reach(
@@ -265,17 +249,14 @@ class ServerEngine:
         return self.get([row['id'] for row in rows[:limit]])
 
     def claim(self, name: str) -> None:
-        """Keep others from moving maps until it is released; the same name may claim again."""
         with self._link.client() as client:
             server_claim.claim(client, self._collection, name, self._link.timeout_s)
 
     def is_claimed(self, name: str) -> bool:
-        """Tell whether a claim holds."""
         with self._link.client() as client:
             return server_claim.is_claimed(client, self._collection, name, self._link.timeout_s)
 
     def release(self, name: str) -> None:
-        """End a claim; one that does not hold is passed over."""
         with self._link.client() as client:
             server_claim.release(client, self._collection, name, self._link.timeout_s)
 
@@ -284,7 +265,6 @@ class ServerEngine:
             return passages.likeness(vectors, _ids(ids))
 
     def close(self) -> None:
-        """Let go of the connection."""
         self._beside.shutdown(wait=False, cancel_futures=True)
         self._link.close()
 

@@ -1,15 +1,12 @@
 """A spool: observations on disk, in order, until the server that they belong to is back."""
 
 import fcntl
-import json
 import logging
 import mmap
 import os
-import struct
 import threading
-import zlib
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -18,20 +15,23 @@ from pathlib import Path
 
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.durable import sync_folder, write_at
-from remembr_ros.memory.model.codec import from_plain, to_plain
 from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.memory.spool.entry import (
+    DRAINED,
+    FRAME,
+    MAGIC,
+    MARKER,
+    STATE,
+    decode,
+    encode,
+    entry_checksum,
+    frames,
+)
 
 logger = logging.getLogger(__name__)
 
 MAX_BYTES = 512_000_000
 """A day of a driving robot, one memory with two keyframes every 10 s, is about as much."""
-
-_MAGIC = b'remembr spool 2\n'
-_MARKER = b'\x9eobs'  # where a frame can begin: found again after one that is damaged
-# Before each entry: the marker, its state, its length, and the CRC-32 of length and entry.
-_FRAME = struct.Struct('<4sBII')
-_STATE = 4  # [byte] of the state in a frame
-_DRAINED = 0xFF  # the state of an entry that was dropped; no bit alone makes 0 this
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Spool:
         :raises StoreUnavailable: the spool or its disk is full, or the disk does not work
         """
         entries = [(encode(observation), observation.memory.end_ns) for observation in observations]
-        frames = [_FRAME.pack(_MARKER, 0, len(data), _checksum(data)) + data for data, _ in entries]
+        frames = [FRAME.pack(MARKER, 0, len(data), entry_checksum(data)) + data for data, _ in entries]
         with self._lock:
             size = sum(map(len, frames))
             if self._end + size > self._max_bytes:
@@ -149,11 +149,11 @@ class Spool:
                 return
             try:
                 if not self._places:
-                    self._file.truncate(len(_MAGIC))
-                    self._end = len(_MAGIC)
+                    self._file.truncate(len(MAGIC))
+                    self._end = len(MAGIC)
                 for place in dropped if self._places else ():
                     # Not synced: after a power cut the same entries are drained again, which changes nothing.
-                    os.pwrite(self._file.fileno(), bytes([_DRAINED]), place.start + _STATE)
+                    os.pwrite(self._file.fileno(), bytes([DRAINED]), place.start + STATE)
             except OSError as error:
                 self._places.extendleft(reversed(dropped))
                 raise _failed(self.path, error) from error
@@ -204,25 +204,25 @@ class Spool:
     def _open(self) -> FileIO:
         self._new_path.unlink(missing_ok=True)  # from a rewrite that was cut off
         file = FileIO(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600), 'r+')
-        head = file.read(len(_MAGIC)) or b''
-        if head != _MAGIC:
-            if not _MAGIC.startswith(head):  # a part of it: cut off when the file was made
+        head = file.read(len(MAGIC)) or b''
+        if head != MAGIC:
+            if not MAGIC.startswith(head):  # a part of it: cut off when the file was made
                 file.close()
                 raise StoreUnavailable(f'{self.path} is no spool; choose another file, or move it away')
-            write_at(file, 0, _MAGIC)
+            write_at(file, 0, MAGIC)
         return file
 
     def _read_places(self) -> None:
         """Find the entries; move away what is none."""
-        self._end = len(_MAGIC)
+        self._end = len(MAGIC)
         damaged = []
         with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            for start, end, data in _frames(content):
+            for start, end, data in frames(content):
                 if data is None:
                     damaged.append((start, end))
                     continue
                 self._end = end
-                if content[start + _STATE] != _DRAINED:
+                if content[start + STATE] != DRAINED:
                     self._places.append(_Place(start, end - start, decode(data).memory.end_ns))
         for start, end in damaged:
             self._move_away(start, os.pread(self._file.fileno(), end - start, start))
@@ -249,7 +249,7 @@ class Spool:
         write_at(self._file, start, bytes(len(data)), sync=False)
 
     def _read(self, place: _Place) -> Observation:
-        start, length = place.start + _FRAME.size, place.size - _FRAME.size
+        start, length = place.start + FRAME.size, place.size - FRAME.size
         try:
             data = os.pread(self._file.fileno(), length, start)
         except OSError as error:
@@ -257,7 +257,7 @@ class Spool:
         return decode(data)
 
     def _compact(self) -> None:
-        if self._end > len(_MAGIC) + self.size:
+        if self._end > len(MAGIC) + self.size:
             self._rewrite(list(self._places))
 
     def _rewrite(self, kept: list[_Place]) -> None:
@@ -265,8 +265,8 @@ class Spool:
         try:
             new = FileIO(os.open(self._new_path, os.O_CREAT | os.O_TRUNC | os.O_RDWR, 0o600), 'r+')
             try:
-                write_at(new, 0, _MAGIC, sync=False)
-                places, end = deque[_Place](), len(_MAGIC)
+                write_at(new, 0, MAGIC, sync=False)
+                places, end = deque[_Place](), len(MAGIC)
                 for place in kept:
                     write_at(new, end, os.pread(self._file.fileno(), place.size, place.start), sync=False)
                     places.append(_Place(end, place.size, place.end_ns))
@@ -293,60 +293,8 @@ class Spool:
         return self.path.with_name(self.path.name + '.damaged')
 
 
-def _checksum(data: bytes) -> int:
-    """Return the checksum of an entry: of its length, too, by which the next one is found."""
-    return zlib.crc32(data, zlib.crc32(len(data).to_bytes(4, 'little')))
-
-
-def _frames(content: mmap.mmap) -> Iterator[tuple[int, int, bytes | None]]:
-    """Yield start and end of each frame with its entry, and with None those of what lies between them."""
-    at = begin = len(_MAGIC)
-    while at < len(content):
-        data = _entry(content, at)
-        if data is not None:
-            if begin < at:
-                yield begin, at, None
-            begin = at + _FRAME.size + len(data)
-            yield at, begin, data
-            at = begin
-        else:
-            found = content.find(_MARKER, at + 1)
-            at = found if found > 0 else len(content)
-    if begin < at:
-        yield begin, at, None
-
-
-def _entry(content: mmap.mmap, at: int) -> bytes | None:
-    """Return the entry of the frame at a byte; None: there is no whole one."""
-    start = at + _FRAME.size
-    if start >= len(content):
-        return None
-    _, _, length, checksum = _FRAME.unpack(content[at:start])
-    if not 0 < length <= len(content) - start:
-        return None
-    data = content[start : start + length]
-    return data if _checksum(data) == checksum else None
-
-
 def _failed(path: Path, error: OSError) -> StoreUnavailable:
     return StoreUnavailable(
         f'the spool {path} cannot be used: {error.strerror or error}. Make room or mend its disk; what was '
         'spooled before is safe'
     )
-
-
-def encode(observation: Observation) -> bytes:
-    """Return an observation as bytes: a line of JSON with the sizes of the images, then the images."""
-    head = {**to_plain(observation.memory), 'images': [len(image) for image in observation.images]}
-    return b'\n'.join((json.dumps(head).encode(), b''.join(observation.images)))
-
-
-def decode(data: bytes) -> Observation:
-    """Return the observation that :func:`encode` made bytes of."""
-    line, _, rest = data.partition(b'\n')
-    head = json.loads(line)
-    images = []
-    for size in head['images']:
-        images.append(rest[:size])
-        rest = rest[size:]
-    return Observation(from_plain(head), tuple(images))

@@ -57,7 +57,7 @@ def missing(identity: str, *hours: float, empty: tuple[float, float], **changes:
     """Return an object whose place was found empty from one time to another."""
     track = seen(identity, *hours, **changes)
     track.presence = Presence(at(hours[-1]), at(empty[1]), ((at(empty[0]), at(empty[1])),))
-    assert track.missing
+    assert track.presence.missing
     return track
 
 
@@ -66,7 +66,7 @@ def doubtful(looks: int, **changes: Any) -> ObjectTrack:
     track = seen('old', 0.0, 1.0, **changes)
     for number in range(looks):
         track.presence.look(at(2.0) + number * NS // 2, CLEAR, seen=False)
-    assert not track.missing
+    assert not track.presence.missing
     return track
 
 

@@ -13,17 +13,10 @@ from remembr_ros.agent.offline.deeds.understanding import DETAIL, SEEN, understo
 from remembr_ros.agent.offline.motion_request import parse_motion
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.geometry import distance
+from remembr_ros.memory.deeds.choice import choose_deeds
 from remembr_ros.memory.deeds.names import DeedNames
 from remembr_ros.memory.deeds.occurrences import Happened, hits_of, just_done
-from remembr_ros.memory.deeds.query import (
-    SIGHT,
-    STAY,
-    DeedOrder,
-    DeedQuery,
-    FoundDeeds,
-    Occurrence,
-    choose_deeds,
-)
+from remembr_ros.memory.deeds.query import SIGHT, STAY, DeedOrder, DeedQuery, FoundDeeds, Occurrence
 from remembr_ros.memory.deeds.summary import by_day, days_without, kinds_said, rarest
 from remembr_ros.memory.deeds.verbs import is_same_kind
 from remembr_ros.memory.model.recall import Hit, Scope

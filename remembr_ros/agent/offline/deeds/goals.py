@@ -10,10 +10,11 @@ from remembr_ros.agent.model.grounding import Choice, Claim, choose
 from remembr_ros.agent.offline.deeds.answers import SURE
 from remembr_ros.agent.offline.deeds.goal_request import GoalRequest, is_furniture, parse_goal
 from remembr_ros.agent.offline.request import Request
+from remembr_ros.memory.deeds.choice import choose_deeds
 from remembr_ros.memory.deeds.handlings import is_same
 from remembr_ros.memory.deeds.object_ids import REACH_M
 from remembr_ros.memory.deeds.occurrences import Happened
-from remembr_ros.memory.deeds.query import HANDLING, STAY, DeedQuery, Occurrence, choose_deeds, is_named
+from remembr_ros.memory.deeds.query import HANDLING, STAY, DeedQuery, Occurrence, is_named
 from remembr_ros.memory.deeds.verbs import base, kinds_meant
 from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.model.record import AGENT, Memory

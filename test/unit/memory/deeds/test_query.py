@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.deeds.choice import choose_deeds
 from remembr_ros.memory.deeds.deed import deed, facts_of
-from remembr_ros.memory.deeds.query import DeedOrder, DeedQuery, FoundDeeds, Occurrence, choose_deeds
+from remembr_ros.memory.deeds.query import DeedOrder, DeedQuery, FoundDeeds, Occurrence
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.timestamps import NS
 
