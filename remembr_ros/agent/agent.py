@@ -31,7 +31,7 @@ from remembr_ros.errors import (
 from remembr_ros.memory.model.recall import Query, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.places.places import known_places
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 
 logger = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Planner
 from remembr_ros.agent.trace import Trace
 from remembr_ros.captioning.captioners.by_name import get_captioner
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 
 VARIABLES = {
     'llm': 'REMEMBR_LLM',

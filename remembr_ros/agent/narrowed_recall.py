@@ -13,7 +13,7 @@ from remembr_ros.memory.deeds.deed import TALK
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, Survey
 from remembr_ros.memory.model.record import AGENT, Memory
 from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.memory.search import MAX_LIMIT
 
 _T = TypeVar('_T')

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from remembr_ros.agent.model.answer import Answer, Ledger, Question
 from remembr_ros.errors import BudgetExceeded, Cancelled
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 
 logger = logging.getLogger(__name__)
 

@@ -4,6 +4,7 @@ import logging
 import os
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -17,11 +18,29 @@ from remembr_ros.memory.milvus import client as milvus
 from remembr_ros.memory.model.engine import VERSION, Engine, NoSuchMemory, Stamp
 from remembr_ros.memory.read_only import ReadOnlyEngine, check_writable, is_there
 from remembr_ros.memory.server.connection import Connection
-from remembr_ros.memory.server.opening import open_server
+from remembr_ros.memory.server.open_server import open_server
 from remembr_ros.memory.spool.spool import MAX_BYTES, Spool
 from remembr_ros.memory.store import MemoryStore
 
 logger = logging.getLogger(__name__)
+
+NewStamp = Callable[[], Stamp]
+
+
+@dataclass(frozen=True, slots=True)
+class _Location:
+    """Where a memory is.
+
+    :param shown: its uri, as it may be shown
+    :param files: path of the files beside it, without their ends
+    :param undone: folder where is noted what was begun
+    :param connect: opens its engine, and makes a new memory with a stamp unless that is None
+    """
+
+    shown: str
+    files: Path
+    undone: Path
+    connect: Callable[[NewStamp | None], Engine]
 
 
 def open_store(
@@ -57,17 +76,13 @@ def open_store(
     :raises StoreUnavailable: it cannot be opened, or there is none and create is False
     :raises StoreMismatch: the collection was made with another embedder, or by another program
     """
-    server = milvus.is_server(uri)
-    if not server and not create and not is_there(milvus.database_path(uri)):
-        raise NoSuchMemory(f'there is no memory at {uri}; make one with: remembr ingest BAG --memory {uri}')
-    is_copied = False
-    if not server:
-        try:
-            check_writable(milvus.database_path(uri))
-        except StoreUnavailable:
-            if not read_only or not is_there(milvus.database_path(uri)):
-                raise
-            is_copied = True
+    spool = None
+    if milvus.is_server(uri):
+        location = _on_server(connection or Connection.from_environment(uri), collection)
+        if spool_quota:
+            spool = _spool(Path(f'{location.files}.spool'), spool_quota, wanted=not must_connect)
+    else:
+        location = _in_file(uri, collection, create=create, read_only=read_only)
 
     def new_stamp() -> Stamp:
         nonlocal embedder
@@ -76,23 +91,6 @@ def open_store(
             store.adopt(embedder)
         return Stamp(VERSION, embedder.name, embedder.dimension)
 
-    connect: Callable[[], Engine]
-    if server:
-        link = connection or Connection.from_environment(uri)
-        shown, beside = link.shown, _folder_of(link, collection)
-        undone = Path(f'{beside}.undone')
-
-        def connect() -> Engine:
-            return open_server(link, collection, new_stamp if create else None)
-    else:
-        shown, beside = uri, milvus.database_path(uri)
-        undone = Path(f'{beside.resolve()}.{collection}.undone')
-
-        def connect() -> Engine:
-            if is_copied:
-                return ReadOnlyEngine(milvus.database_path(uri), collection)
-            return open_embedded(uri, collection, new_stamp if create else None)
-
     @cache
     def rule() -> Consolidation:
         # Asked when the first memory is stored: until then the embedder need not be loaded.
@@ -100,17 +98,14 @@ def open_store(
             return consolidation
         return consolidation_for(store.embedder)
 
-    spool = None
-    if server and spool_quota:
-        spool = _spool(Path(f'{beside}.spool'), spool_quota, wanted=not must_connect)
     store = MemoryStore(
-        connect,
-        shown,
+        lambda: location.connect(new_stamp if create else None),
+        location.shown,
         collection,
         embedder=embedder,
         behind=behind,
-        keyframes=KeyframeFolder(Path(f'{beside}.keyframes'), quota_bytes=keyframe_quota),
-        undone=undone,
+        keyframes=KeyframeFolder(Path(f'{location.files}.keyframes'), quota_bytes=keyframe_quota),
+        undone=location.undone,
         spool=spool,
         rule=rule if consolidation else None,
     )
@@ -120,7 +115,7 @@ def open_store(
         if must_connect:
             store.close()
             raise
-        if server:
+        if milvus.is_server(uri):
             logger.warning('memories wait on this machine: %s', error)
     except BaseException:
         store.close()
@@ -133,10 +128,41 @@ def data_folder() -> Path:
     return Path(os.environ.get('XDG_DATA_HOME') or Path.home() / '.local' / 'share') / 'remembr'
 
 
-def _folder_of(link: Connection, collection: str) -> Path:
-    """Return where the local files of a memory on a server are, without their suffix."""
-    name = re.sub(r'[^A-Za-z0-9.-]+', '_', f'{link.address}_{link.database}_{collection}')
-    return data_folder() / 'servers' / name
+def _on_server(connection: Connection, collection: str) -> _Location:
+    name = re.sub(r'[^A-Za-z0-9.-]+', '_', f'{connection.address}_{connection.database}_{collection}')
+    files = data_folder() / 'servers' / name
+    return _Location(
+        connection.shown,
+        files,
+        Path(f'{files}.undone'),
+        lambda new_stamp: open_server(connection, collection, new_stamp),
+    )
+
+
+def _in_file(uri: str, collection: str, *, create: bool, read_only: bool) -> _Location:
+    """Return where an embedded database is; one that cannot be written is opened as a copy.
+
+    :raises StoreUnavailable: there is none and none shall be made, or it cannot be written and shall be
+    """
+    path = milvus.database_path(uri)
+    if not create and not is_there(path):
+        raise NoSuchMemory(f'there is no memory at {uri}; make one with: remembr ingest BAG --memory {uri}')
+    try:
+        check_writable(path)
+    except StoreUnavailable:
+        if not read_only or not is_there(path):
+            raise
+        return _Location(uri, path, _undone(path, collection), lambda _: ReadOnlyEngine(path, collection))
+    return _Location(
+        uri,
+        path,
+        _undone(path, collection),
+        lambda new_stamp: open_embedded(uri, collection, new_stamp),
+    )
+
+
+def _undone(path: Path, collection: str) -> Path:
+    return Path(f'{path.resolve()}.{collection}.undone')
 
 
 def _spool(path: Path, quota: int, *, wanted: bool) -> Spool | None:

@@ -27,7 +27,7 @@ QUOTED = 100  # hits, as many as the page shows, tell their nearest passages: of
 
 
 class StoreSearch(ABC):
-    """Recall over an engine; see remembr_ros.memory.recall.Recall."""
+    """Recall over an engine; see remembr_ros.memory.recall_protocol.Recall."""
 
     _changed = 0
     _places: tuple[int, float, Places] = (-1, 0.0, NOWHERE)

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from remembr_ros import __version__
 from remembr_ros.web.api import acting, asking, drawing, event_stream, looking
 from remembr_ros.web.api.errors import ErrorJson, add_handlers
-from remembr_ros.web.api.scope import known_only
+from remembr_ros.web.api.request_scope import known_only
 from remembr_ros.web.backend import Backend, Listeners
 from remembr_ros.web.door.access import Access, login_routes
 from remembr_ros.web.live import Event

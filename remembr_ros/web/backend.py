@@ -16,7 +16,7 @@ from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.corrections import ObjectCorrection
 from remembr_ros.memory.objects.known import KnownObject
 from remembr_ros.memory.places.place import NamedPlace
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.navigation.grid import Grid
 from remembr_ros.navigation.terrain import KeepOut
 

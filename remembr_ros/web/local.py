@@ -21,7 +21,7 @@ from remembr_ros.memory.notes import store_note
 from remembr_ros.memory.objects.corrections import ObjectCorrection
 from remembr_ros.memory.objects.known import KnownObject
 from remembr_ros.memory.places.place import NamedPlace
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.memory.store_info import StoreInfo
 from remembr_ros.navigation.grid import Grid

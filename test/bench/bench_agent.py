@@ -28,7 +28,7 @@ from remembr_ros.memory.embedded.engine import open_embedded
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.model.engine import VERSION, Entry, Stamp
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, Survey
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import format_clock
 from test.bench.figure import Figure

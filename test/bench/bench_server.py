@@ -23,7 +23,7 @@ from remembr_ros.memory.model.engine import VERSION, Stamp
 from remembr_ros.memory.model.recall import ANYTHING, Query
 from remembr_ros.memory.server.connection import Connection
 from remembr_ros.memory.server.engine import ServerEngine
-from remembr_ros.memory.server.opening import open_server
+from remembr_ros.memory.server.open_server import open_server
 from remembr_ros.memory.store import MemoryStore
 from test.bench.figure import Figure
 from test.bench.latency import timed

@@ -37,7 +37,7 @@ from remembr_ros.evaluation.run.windowed_recall import WindowedRecall
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit, Query
 from remembr_ros.memory.opening import open_store
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 
 RIDGE = 0.1
 """Pull of the coefficients towards 0, in cases: few cases shall not make them endless."""

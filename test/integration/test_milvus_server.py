@@ -21,7 +21,7 @@ from remembr_ros.memory.model.recall import ANYTHING
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.server.connection import Connection
 from remembr_ros.memory.server.engine import ServerEngine
-from remembr_ros.memory.server.opening import open_server
+from remembr_ros.memory.server.open_server import open_server
 from remembr_ros.memory.spool.spool import Spool
 from remembr_ros.memory.spool.writer import SpoolingWriter
 from test.milvus_process import START_S, MilvusProcess, obstacle, when_ready

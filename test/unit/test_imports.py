@@ -77,7 +77,7 @@ VENDORS = {
         (
             'memory/milvus/client.py',
             'memory/server/link.py',
-            'memory/server/schema.py',
+            'memory/server/collections.py',
             'memory/embedded/volumes.py',
         ),
     ),

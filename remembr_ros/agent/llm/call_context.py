@@ -19,7 +19,7 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Point
 from remembr_ros.memory.model.recall import Hit, Scope, Survey
 from remembr_ros.memory.places.place import NamedPlace
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 
 MAX_LOOKS = 4  # Memories looked at again for one question: each is a call of a vision model
 

@@ -38,7 +38,7 @@ from remembr_ros.agent.model.quoting import quoted
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.errors import InvalidRequest, RemembrError, ReplyInvalid, Ungrounded, Unsupported
 from remembr_ros.memory.model.record import AGENT, OBJECT
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 
 TOKEN_BUDGET = 32_000  # Prompt tokens per question; three rounds of fifteen long captions take some 25,000
 MAX_KEPT = 2_000  # Characters of a reply, and of a call's arguments, that stay in the conversation

@@ -22,7 +22,7 @@ from remembr_ros.memory.diary.episode import Episode
 from remembr_ros.memory.matching.sentences import split_sentences
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit, Query
-from remembr_ros.memory.recall import every
+from remembr_ros.memory.recall_protocol import every
 from remembr_ros.timestamps import format_clock
 
 EPISODES = 16  # Stays and drives that a model is told, apart from the pieces of long drives

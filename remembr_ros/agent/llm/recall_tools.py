@@ -16,7 +16,7 @@ from remembr_ros.geometry import distance
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import AGENT, OBJECT, Memory
-from remembr_ros.memory.recall import nearest_in_time
+from remembr_ros.memory.recall_protocol import nearest_in_time
 from remembr_ros.timestamps import format_clock
 
 ROOM = 1_300  # Characters of the captions that a recall shows, some 325 tokens; `read` shows the rest

@@ -21,7 +21,7 @@ from remembr_ros.agent.offline.request import Request, parse_request, thing_of
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import OBJECT, Memory
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 
 NEAR_M = 10.0  # What is seen from this near to where an anchor is seen from is near it
 DETOUR_M = 10.0  # What lies on the way makes it at most this much longer than the straight line

@@ -14,7 +14,7 @@ from remembr_ros.agent.times.time_window import Window, parse_window
 from remembr_ros.memory.diary.day_text import shown_by
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Scope
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.timestamps import NS
 
 EPISODES = 40  # Of an answer; who wants more asks for a shorter time

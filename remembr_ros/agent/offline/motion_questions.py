@@ -13,7 +13,7 @@ from remembr_ros.agent.offline.request import Request, parse_request, thing_of
 from remembr_ros.agent.overview.motion_answer import AROUND_NS, MotionQuestion, Moved, motion_answer
 from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.motion.journey import Journey, around, journey
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.timestamps import NS
 
 EDGE_NS = 60 * NS  # How the robot moved is read this far around a time, since neighbours tell of each other

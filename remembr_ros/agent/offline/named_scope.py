@@ -12,7 +12,7 @@ from remembr_ros.memory.matching.terms import STOP_WORDS
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.memory.places.places import Places
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 
 MOST_NAMES = 20  # that are looked for among the robots; each takes a count
 

@@ -13,7 +13,7 @@ from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Query, Scope
 from remembr_ros.memory.model.record import CAPTIONER, OBJECT
 from remembr_ros.memory.places.place import said_name
-from remembr_ros.memory.recall import Recall, nearest_in_time
+from remembr_ros.memory.recall_protocol import Recall, nearest_in_time
 from remembr_ros.timestamps import format_clock
 
 UNTOLD = 0.2  # How sure it is that a thing was not there, where nobody could have seen it

@@ -50,7 +50,7 @@ from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import OBJECT, PERSON
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 
 NAME = 'offline'
 STAY_POOL = 300  # Memories looked at for a question about how long: a stay may have many

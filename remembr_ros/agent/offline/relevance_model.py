@@ -23,7 +23,7 @@ from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import OBJECT, Memory
 from remembr_ros.memory.objects.known import seen_in
 from remembr_ros.memory.objects.wording import of_itself
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 
 POOL = 30  # Memories looked at for one thing
 SHOWN = 0.01  # What is less likely than this was not seen; what is likelier is shown, with how sure it is
@@ -65,7 +65,7 @@ def how_likely(request: Request, hit: Hit, embedder: str) -> float:
     """Return how likely a memory shows what was asked for, 0 to 1; 0: it lacks a number, a name or a colour.
 
     :param hit: of a recall by the target
-    :param embedder: see :attr:`remembr_ros.memory.recall.Recall.embedder_name`
+    :param embedder: see :attr:`remembr_ros.memory.recall_protocol.Recall.embedder_name`
     """
     memory = of_itself(hit.memory)
     found = words_found(request, memory)

@@ -9,7 +9,7 @@ from remembr_ros.memory.matching.ranking import searchable
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.model.record import CAPTIONER, Memory
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from remembr_ros.memory.model.codec import position_json
 from remembr_ros.memory.model.recall import ANYTHING, Query, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.places.places import known_places
-from remembr_ros.memory.recall import Recall, every
+from remembr_ros.memory.recall_protocol import Recall, every
 from remembr_ros.timestamps import format_iso, local, to_ns
 
 MOST_DAYS = 7  # That are named where nothing is remembered of the one asked for

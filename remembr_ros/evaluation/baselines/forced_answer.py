@@ -17,7 +17,7 @@ from remembr_ros.agent.model.grounding import Claim, ground, without_invented_nu
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.errors import ReplyInvalid, Ungrounded
 from remembr_ros.memory.model.recall import Hit, Query, Scope
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 
 ANSWER_TOOLS = tuple(tool for tool in TOOLS if tool.name == ANSWER)
 

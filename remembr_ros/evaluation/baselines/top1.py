@@ -8,7 +8,7 @@ from remembr_ros.agent.model.grounding import Claim, ground
 from remembr_ros.agent.offline.request import parse_request
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.memory.model.recall import Query, Scope
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 
 DURATION_S = 60.0  # what every duration is said to be: one memory tells none
 

@@ -12,7 +12,7 @@ from remembr_ros.evaluation.datasets.sample import Truth
 from remembr_ros.evaluation.needles.questions import Needle, NeedleTruth
 from remembr_ros.evaluation.records.config import PlannerName
 from remembr_ros.memory.matching.terms import stem, words
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.simulation.homes.home import Item, name_of
 
 MOST_MOVES = 5  # that are guessed

@@ -8,7 +8,7 @@ from remembr_ros.evaluation.records.trace import QuestionTrace
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, Survey, survey_of
 from remembr_ros.memory.model.record import PLACE
 from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.memory.search import StoreSearch
 
 ALL = 1_000  # more memories than the longest sequence has

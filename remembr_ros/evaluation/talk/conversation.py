@@ -12,7 +12,7 @@ from remembr_ros.evaluation.talk.claims import unfounded
 from remembr_ros.evaluation.talk.episode import Step, TalkEpisode, TalkTurn, ending
 from remembr_ros.evaluation.tasks.chooser import Chooser
 from remembr_ros.evaluation.tasks.robot import HomeRobot, Option
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.simulation.homes.home import name_of
 from remembr_ros.simulation.homes.world import HomeWorld, world_of
 

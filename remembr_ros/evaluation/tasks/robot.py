@@ -15,7 +15,7 @@ from remembr_ros.agent.planner import Planner, Run
 from remembr_ros.errors import RemembrError, StoreUnavailable
 from remembr_ros.evaluation.tasks.trial import answer_at
 from remembr_ros.memory.model.record import OBJECT
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.navigation.plan import Rules, plan_goals
 from remembr_ros.navigation.terrain import Terrain
 from remembr_ros.simulation.homes.home import ACTIONS, OPENS, Visit, name_of

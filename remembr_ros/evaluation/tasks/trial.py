@@ -26,7 +26,7 @@ from remembr_ros.evaluation.tasks.goals import (
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import CAPTIONER, Memory
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.navigation.plan import Rules, plan_goals
 from remembr_ros.navigation.terrain import Terrain
 from remembr_ros.simulation.simulator import Simulator

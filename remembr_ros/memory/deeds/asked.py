@@ -5,7 +5,7 @@ from remembr_ros.memory.deeds.occurrences import find_deeds
 from remembr_ros.memory.deeds.query import DeedQuery, FoundDeeds
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Scope
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 
 
 def deed_said(text: str, scope: Scope) -> DeedQuery:

@@ -27,7 +27,7 @@ from remembr_ros.memory.motion.journey import around, journey, said_of
 from remembr_ros.memory.motion.motion import legs, stops, turns
 from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
 from remembr_ros.memory.places.places import Places, known_places, visits
-from remembr_ros.memory.recall import Recall, every
+from remembr_ros.memory.recall_protocol import Recall, every
 from remembr_ros.timestamps import NS, format_duration
 
 EDGE_NS = 60_000_000_000  # how a robot moved is read this far around a time: neighbours tell of each other

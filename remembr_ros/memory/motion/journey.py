@@ -9,7 +9,7 @@ from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.motion.motion import Motion, Stretch, stretches, turns
 from remembr_ros.memory.motion.track import Track, tracks
-from remembr_ros.memory.recall import Recall, every
+from remembr_ros.memory.recall_protocol import Recall, every
 from remembr_ros.timestamps import NS
 
 MOST_EDGE_NS = 960 * NS  # A robot that turns for longer drives in circles

@@ -14,7 +14,7 @@ from remembr_ros.memory.model.area import HIGH_M, Area, reaches
 from remembr_ros.memory.model.recall import Query, Scope
 from remembr_ros.memory.model.record import CAPTIONER, PLACE, Memory
 from remembr_ros.memory.places.place import NamedPlace, place_of, same_name
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.timestamps import NS
 
 MOST = 1_000  # of a memory: as many as a recall gives

@@ -20,11 +20,10 @@ from remembr_ros.memory.model.engine import Compared, Entry, Stamp, Summary
 from remembr_ros.memory.model.outline import Outline, outline_of
 from remembr_ros.memory.model.recall import ANYTHING, Scope, Survey, survey_of
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.memory.server import schema as server_claim
-from remembr_ros.memory.server import schema as server_schema
+from remembr_ros.memory.server import collections
+from remembr_ros.memory.server.collections import Features
 from remembr_ros.memory.server.link import Link
 from remembr_ros.memory.server.passage_table import PassageTable, place, within
-from remembr_ros.memory.server.schema import Features
 from remembr_ros.timestamps import MAX_NS, NS
 
 logger = logging.getLogger(__name__)
@@ -63,7 +62,7 @@ class ServerEngine:
             # Records last: one that is there has its passages, and after an end before that, storing again
             # finds the old record and starts over.
             passages.put(entries)
-            records.upsert(server_schema.record_row(entry.memory, self._full_text) for entry in entries)
+            records.upsert(collections.record_row(entry.memory, self._full_text) for entry in entries)
 
     def update(self, memories: Sequence[Memory]) -> None:
         with self._writing, self._tables() as (records, passages):
@@ -71,7 +70,7 @@ class ServerEngine:
             stored = {row['id'] for row in records.of_ids('id', ids, ['id'])}
             known = {memory.id: memory for memory in memories if memory.id in stored}
             passages.update(list(known.values()))
-            records.upsert(server_schema.record_row(memory, self._full_text) for memory in known.values())
+            records.upsert(collections.record_row(memory, self._full_text) for memory in known.values())
 
     def delete(self, ids: Sequence[str]) -> None:
         known = _ids(ids)
@@ -90,7 +89,7 @@ class ServerEngine:
     def get(self, ids: Sequence[str]) -> list[Memory]:
         with self._tables() as (records, _):
             rows = records.of_ids('id', _ids(ids), schema.RECORD_FIELDS)
-            found = {row['id']: server_schema.memory_from_row(row) for row in rows}
+            found = {row['id']: collections.memory_from_row(row) for row in rows}
         return [found[memory_id] for memory_id in ids if memory_id in found]
 
     def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
@@ -250,15 +249,15 @@ class ServerEngine:
 
     def claim(self, name: str) -> None:
         with self._link.client() as client:
-            server_claim.claim(client, self._collection, name, self._link.timeout_s)
+            collections.claim(client, self._collection, name, self._link.timeout_s)
 
     def is_claimed(self, name: str) -> bool:
         with self._link.client() as client:
-            return server_claim.is_claimed(client, self._collection, name, self._link.timeout_s)
+            return collections.is_claimed(client, self._collection, name, self._link.timeout_s)
 
     def release(self, name: str) -> None:
         with self._link.client() as client:
-            server_claim.release(client, self._collection, name, self._link.timeout_s)
+            collections.release(client, self._collection, name, self._link.timeout_s)
 
     def _likeness(self, vectors: NDArray[np.float32], ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         with self._tables() as (_, passages):
@@ -284,7 +283,7 @@ class ServerEngine:
     def _select(self, condition: str, scope: Scope) -> Iterator[Memory]:
         with self._tables() as (records, _):
             for row in records.rows(condition, schema.RECORD_FIELDS):
-                memory = server_schema.memory_from_row(row)
+                memory = collections.memory_from_row(row)
                 if scope.reaches(memory.pose.position if memory.pose else None):
                     yield memory
 

@@ -14,7 +14,7 @@ from remembr_ros.memory.milvus.table import MOST, Row, Table
 from remembr_ros.memory.model.engine import Entry
 from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.memory.server.schema import EF, Features
+from remembr_ros.memory.server.collections import EF, Features
 
 
 class PassageTable:

@@ -17,7 +17,7 @@ from remembr_ros.timestamps import format_iso, parse_time
 from remembr_ros.web import forms
 from remembr_ros.web.api.errors import refused_as
 from remembr_ros.web.api.looking import MemoryId, ObjectId, memory_of, one_object
-from remembr_ros.web.api.scope import SITE
+from remembr_ros.web.api.request_scope import SITE
 from remembr_ros.web.backend import Ability
 from remembr_ros.web.door.access import Right, needs
 from remembr_ros.web.following import News

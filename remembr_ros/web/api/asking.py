@@ -13,7 +13,7 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.web import forms
 from remembr_ros.web.api.errors import refused_as
 from remembr_ros.web.api.event_stream import EVENT_STREAM, sse
-from remembr_ros.web.api.scope import SITE, ScopeFields
+from remembr_ros.web.api.request_scope import SITE, ScopeFields
 from remembr_ros.web.door.access import Right, needs
 from remembr_ros.web.exchanges import Exchange
 from remembr_ros.web.live import ANEW, Stream

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends
 from fastapi.responses import StreamingResponse
 
 from remembr_ros.web import forms
-from remembr_ros.web.api.scope import SITE
+from remembr_ros.web.api.request_scope import SITE
 from remembr_ros.web.door.access import Right, needs
 from remembr_ros.web.exchanges import Exchange
 from remembr_ros.web.following import News

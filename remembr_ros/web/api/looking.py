@@ -20,14 +20,14 @@ from remembr_ros.memory.objects.query import ObjectOrder, ObjectQuery, object_js
 from remembr_ros.memory.objects.relations import RelationName
 from remembr_ros.memory.places.form import PlaceJson, place_json
 from remembr_ros.memory.places.places import known_places
-from remembr_ros.memory.recall import every
+from remembr_ros.memory.recall_protocol import every
 from remembr_ros.memory.search import MAX_LIMIT, MAX_QUERY
 from remembr_ros.navigation.grid import walls_between
 from remembr_ros.places.naming import proposed_rooms
 from remembr_ros.timestamps import format_iso, parse_time
 from remembr_ros.web import forms, overview
 from remembr_ros.web.activity import gaps
-from remembr_ros.web.api.scope import SITE, PlaceQuery, ScopeQuery, box_of, near_of, scope_of
+from remembr_ros.web.api.request_scope import SITE, PlaceQuery, ScopeQuery, box_of, near_of, scope_of
 from remembr_ros.web.backend import Backend, PartState
 from remembr_ros.web.door.access import Right, needs
 from remembr_ros.web.site import Site

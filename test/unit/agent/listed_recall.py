@@ -18,7 +18,7 @@ _ASKED = {'place': 'position', 'around': 'time'}
 
 @dataclass
 class ListedRecall:
-    """Implements remembr_ros.memory.recall.Recall, and keeps what it was asked.
+    """Implements remembr_ros.memory.recall_protocol.Recall, and keeps what it was asked.
 
     :param before: called before each search, such as to hang
     """

@@ -12,7 +12,7 @@ from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import Cancelled, ChatUnavailable, InvalidRequest, StoreUnavailable
 from remembr_ros.memory.model.recall import Query, Scope
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS
 from test.scripted.chat import ScriptedChat

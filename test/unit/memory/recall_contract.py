@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from remembr_ros.geometry import Pose, distance
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, survey_of
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.timestamps import NS
 
 T0 = 1_700_000_000 * NS

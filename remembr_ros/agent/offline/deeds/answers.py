@@ -21,7 +21,7 @@ from remembr_ros.memory.deeds.summary import by_day, days_without, kinds_said, r
 from remembr_ros.memory.deeds.verbs import is_same_kind
 from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.model.record import AGENT, CAPTIONER
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.timestamps import format_clock
 
 SURE = 0.9  # what is told by code holds; whether the question was understood, the rules do not know

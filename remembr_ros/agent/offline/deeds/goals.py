@@ -21,7 +21,7 @@ from remembr_ros.memory.model.record import AGENT, Memory
 from remembr_ros.memory.objects.known import TRANSIENT, KnownObject
 from remembr_ros.memory.objects.query import ObjectQuery, is_meant
 from remembr_ros.memory.objects.wording import described
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.timestamps import NS
 
 NEAR_M = 2.0  # of a thing without an id, what was done so near to one of its name was done to it

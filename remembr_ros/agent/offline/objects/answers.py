@@ -29,7 +29,7 @@ from remembr_ros.memory.objects.wording import (
     presence_note,
     visits_among,
 )
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.timestamps import format_clock
 
 EVENTS = 12  # that are told of an object

@@ -16,7 +16,7 @@ from remembr_ros.memory.objects.query import ObjectQuery
 from remembr_ros.memory.objects.wording import listed
 from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.memory.places.places import Places, PlaceVisit, described, times_said, visits
-from remembr_ros.memory.recall import Recall, every
+from remembr_ros.memory.recall_protocol import Recall, every
 from remembr_ros.timestamps import NS, format_clock, format_duration
 
 SURE = 0.9  # what is measured holds; whether the question was understood, the rules do not know

@@ -18,7 +18,7 @@ from remembr_ros.agent.planner import Run
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.motion import journey
-from remembr_ros.memory.recall import Recall, every
+from remembr_ros.memory.recall_protocol import Recall, every
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS, format_clock
 from test.scripted.chat import ScriptedChat

@@ -11,7 +11,7 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.memory.recall import every
+from remembr_ros.memory.recall_protocol import every
 from remembr_ros.timestamps import NS, parse_time
 from test.unit.agent.listed_recall import ListedRecall
 

@@ -9,7 +9,7 @@ from remembr_ros.geometry import Pose
 from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.model.codec import FIELDS, checked, facts_size, from_plain, to_plain
 from remembr_ros.memory.model.record import SOURCES, Memory, Observation
-from remembr_ros.memory.server import schema as server_schema
+from remembr_ros.memory.server import collections as server_schema
 from remembr_ros.memory.spool import spool
 from remembr_ros.timestamps import MAX_NS
 

@@ -18,10 +18,10 @@ from remembr_ros.memory.model.recall import ANYTHING, Scope, survey_of
 from remembr_ros.memory.model.record import Observation
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.server import engine as server_engine
+from remembr_ros.memory.server.collections import features_of
 from remembr_ros.memory.server.connection import Connection
 from remembr_ros.memory.server.engine import ServerEngine
-from remembr_ros.memory.server.opening import open_server
-from remembr_ros.memory.server.schema import features_of
+from remembr_ros.memory.server.open_server import open_server
 from remembr_ros.memory.store import MemoryStore
 from test.unit.memory.engine_contract import DIMENSION, EngineContract, entry, memory, names
 

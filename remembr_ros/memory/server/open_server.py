@@ -9,7 +9,7 @@ from remembr_ros.errors import InvalidRequest, StoreMismatch
 from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.milvus.table import Table
 from remembr_ros.memory.model.engine import Stamp, no_such_memory, read_stamp
-from remembr_ros.memory.server import schema as server_schema
+from remembr_ros.memory.server import collections
 from remembr_ros.memory.server.connection import Connection
 from remembr_ros.memory.server.engine import ServerEngine
 from remembr_ros.memory.server.link import Link
@@ -39,12 +39,12 @@ def open_server(
     with ExitStack() as undo:
         undo.callback(link.close)
         with link.client() as client:
-            able = server_schema.features(client)
+            able = collections.features(client)
             names = (collection, schema.passages_of(collection))
             if not client.has_collection(collection, timeout=link.timeout_s):
                 if new is None:
                     raise no_such_memory(client, collection, connection.shown)
-                server_schema.create(client, collection, new(), able, link.timeout_s)
+                collections.create(client, collection, new(), able, link.timeout_s)
             stamp = read_stamp(client, collection)
             fields = {field['name'] for field in client.describe_collection(collection)['fields']}
             stored = client.describe_collection(schema.passages_of(collection))['fields']

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remembr_ros.memory import recall as module
+from remembr_ros.memory import recall_protocol as module
 from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.memory.recall import every
+from remembr_ros.memory.recall_protocol import every
 from test.unit.agent.listed_recall import ListedRecall
 
 

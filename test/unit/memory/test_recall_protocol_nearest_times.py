@@ -1,5 +1,5 @@
 from remembr_ros.memory.model.recall import Scope
-from remembr_ros.memory.recall import nearest_in_time
+from remembr_ros.memory.recall_protocol import nearest_in_time
 from remembr_ros.timestamps import NS
 from test.unit.agent.conftest import memory as make_memory
 from test.unit.agent.listed_recall import ListedRecall
