@@ -105,7 +105,7 @@ def _captions(
 
 def _images(store: MemoryStore, memory: Memory) -> list[Bgr]:
     images = []
-    for jpeg in store.keyframes.those_of(memory):
+    for jpeg in store.keyframes.those_of(memory.keyframes):
         try:
             images.append(decode_compressed('jpeg', jpeg))
         except ValueError as error:
@@ -122,6 +122,6 @@ def _replace(store: MemoryStore, memory_id: str, caption: Caption, captioner: st
         # What was read before, of more frames than are kept, is not forgotten.
         texts = tuple(dict.fromkeys((*memory.scene_text, *caption.scene_text)))
         described = replace(memory, caption=caption.text, scene_text=texts, captioner=captioner)
-        store.add([Observation(described, store.keyframes.those_of(memory))])
+        store.add([Observation(described, store.keyframes.those_of(memory.keyframes))])
         return True
     return False

@@ -124,7 +124,7 @@ def _items(store: MemoryStore, ids: list[str], header: Header) -> Iterator[Porta
         some = ids[start : start + BATCH]
         of = store.engine.vectors(some) if header.vectors else {}
         for memory in store.get(some):
-            images = store.keyframes.those_of(memory) if header.keyframes else ()
+            images = store.keyframes.those_of(memory.keyframes) if header.keyframes else ()
             yield PortableMemory(memory, of.get(memory.id), images)
 
 

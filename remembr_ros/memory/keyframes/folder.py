@@ -25,7 +25,6 @@ from remembr_ros.memory.keyframes.files import (
     keyframe_name,
     keyframe_path,
 )
-from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.problem import Problem
 
 _log = logging.getLogger(__name__)
@@ -90,10 +89,10 @@ class KeyframeFolder:
         with self._lock:
             return self._keep(named) if named else ()
 
-    def those_of(self, memory: Memory) -> tuple[bytes, ...]:
-        """Return the keyframes of a memory that are there, as JPEG."""
+    def those_of(self, names: Iterable[str]) -> tuple[bytes, ...]:
+        """Return those of these keyframes that are there, as JPEG."""
         found = []
-        for name in memory.keyframes:
+        for name in names:
             with suppress(InvalidRequest):
                 found.append(self.get(name))
         return tuple(found)

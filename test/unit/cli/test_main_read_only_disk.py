@@ -115,7 +115,7 @@ def test_of_the_copy_no_name_is_left_while_it_is_read(locked: Path, temporary: P
     with open_store(str(locked), create=False, read_only=True) as store:
         assert not [file for file in temporary.rglob('*') if file.is_file()]
         assert [hit.memory.id for hit in store.find(Query('green door', limit=1))] == ['m1']
-        assert store.keyframes.those_of(store.get(['m1'])[0]) == (JPEG,)
+        assert store.keyframes.those_of(store.get(['m1'])[0].keyframes) == (JPEG,)
         for change in (
             lambda: store.add([Observation(Memory('m3', 'r', NS, NS, 'A lift.'))]),
             lambda: store.forget(['m1']),

@@ -212,7 +212,7 @@ def test_the_pictures_of_what_is_replaced_are_deleted_also_after_the_end_of_the_
     with opened(path) as store:
         assert store.add([changed])[0].caption == 'A blue door.'
         assert store.info().keyframes == 2
-        assert store.keyframes.those_of(store.all()[0]) == (jpeg(2), jpeg(3))
+        assert store.keyframes.those_of(store.all()[0].keyframes) == (jpeg(2), jpeg(3))
 
 
 def test_a_replacement_looks_at_no_other_memories(

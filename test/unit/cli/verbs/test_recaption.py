@@ -93,7 +93,7 @@ def test_memories_without_a_caption_get_one_and_keep_the_rest(
         assert (after[one].pose, after[one].keyframes) == (before[one].pose, before[one].keyframes)
     with open_store(memory) as store:
         assert {hit.memory.id for hit in store.find(Query('blue sofa', limit=2))} == {'m0', 'm2'}
-        assert len(store.keyframes.those_of(after['m0'])) == 2
+        assert len(store.keyframes.those_of(after['m0'].keyframes)) == 2
     assert command_json('recaption', '--memory', memory, '--captions', captions)['captioned'] == 0
 
 
