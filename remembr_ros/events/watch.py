@@ -106,7 +106,7 @@ class EventWatch:
     def _is_left_out(self, name: str) -> bool:
         """Tell whether a pattern fits a name, as a whole or its last part."""
         names = (name, name.rpartition('/')[2])
-        return any(fnmatch(one, pattern) for one in names for pattern in self._left_out)
+        return any(fnmatch(name, pattern) for name in names for pattern in self._left_out)
 
     # Introspection, of Kilted and later
 

@@ -62,7 +62,7 @@ class Intake:
         if any(names_objects(o.memory) for o in last.values()):
             things = known_objects(engine.select(Scope(source=OBJECT)))
             last = {name: replace(o, memory=with_object_ids(o.memory, things)) for name, o in last.items()}
-            states = {one.id: one for one in with_states((o.memory for o in last.values()), things)}
+            states = {state.id: state for state in with_states((o.memory for o in last.values()), things)}
             last = {name: Observation(memory) for name, memory in states.items()} | last
         known = {memory.id: memory for memory in engine.get(list(last))}
         last = {
@@ -133,5 +133,5 @@ def embedded(memories: Sequence[Memory], embedder: Embedder) -> list[Entry]:
     """Return memories with the vectors of their passages."""
     texts = [[passage.text for passage in passages(memory)] or [''] for memory in memories]
     vectors = embedder.embed([text for of_one in texts for text in of_one])
-    ends = np.cumsum([len(of_one) for of_one in texts])
+    ends = np.cumsum([len(text) for text in texts])
     return list(map(Entry, memories, np.split(vectors, ends[:-1])))

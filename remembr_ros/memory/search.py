@@ -132,7 +132,7 @@ class StoreSearch(ABC):
             hits = self.find(Query(query.text, scope=whole, limit=MAX_LIMIT))
             scores = {hit.memory.id: hit.score for hit in hits}
         found = choose_objects(query, known, scores)
-        names = self.places().names_of([one.known.memory for one in found.objects])
+        names = self.places().names_of([thing.known.memory for thing in found.objects])
         named = (replace(one, place=name) for one, name in zip(found.objects, names, strict=True))
         return replace(found, objects=tuple(named))
 

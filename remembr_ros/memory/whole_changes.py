@@ -48,7 +48,7 @@ class WholeChanges:
         """Finish what was cut off; what cannot be finished is a problem, but keeps no memory closed."""
         try:
             with self._left() as undertakings:
-                cut_off = any(one.has_rows or one.work.vacuum for one in undertakings)
+                cut_off = any(undertaking.has_rows or undertaking.work.vacuum for undertaking in undertakings)
                 self._finish_all(engine, undertakings)
             if cut_off:
                 logger.warning('deleting or moving memories was cut off before; it is finished now')
@@ -78,7 +78,11 @@ class WholeChanges:
                 names = [name for memory in memories for name in memory.keyframes]
                 ids = [memory.id for memory in memories]
                 # One note with those that failed: where a server refuses every write they would pile up.
-                failed = [one for one in undertakings if not one.work.asked and one.work.vacuum <= vacuum]
+                failed = [
+                    undertaking
+                    for undertaking in undertakings
+                    if not undertaking.work.asked and undertaking.work.vacuum <= vacuum
+                ]
                 ids += [gone for one in failed if one.has_rows for gone in one.work.ids]
                 names += [name for one in failed for name in one.work.keyframes]
                 own = [self._undone.begin(Work(ids=tuple(ids), keyframes=tuple(names), vacuum=vacuum))]
@@ -126,16 +130,16 @@ class WholeChanges:
         engine.update([])  # as in delete
         self.close()
         with self._left() as undertakings:
-            moves = [one for one in undertakings if one.work.asked]
+            moves = [undertaking for undertaking in undertakings if undertaking.work.asked]
             self._change_rows(engine, moves)
-            for one in moves:
-                if one.has_ended:
+            for move in moves:
+                if move.has_ended:
                     continue
-                if one.work.asked == asked and _is_done(engine, one.work.placed):
-                    self._place(engine, _put_back(engine, one.work.placed))
-                    self._moved.append(one)
+                if move.work.asked == asked and _is_done(engine, move.work.placed):
+                    self._place(engine, _put_back(engine, move.work.placed))
+                    self._moved.append(move)
                 else:
-                    one.end()
+                    move.end()
             if leaves or not self._moved:
                 self._moved += self._begin_move(engine, asked, memories, undertakings)
             return sum(len(one.work.placed) for one in self._moved)
@@ -143,7 +147,11 @@ class WholeChanges:
     def was_cut_off(self, engine: Engine, asked: str) -> bool:
         """Tell whether a move was cut off, and nobody has been told yet that it is finished."""
         with self._left() as undertakings:
-            asked_before = [one for one in undertakings if one.work.asked == asked and one.work.placed]
+            asked_before = [
+                undertaking
+                for undertaking in undertakings
+                if undertaking.work.asked == asked and undertaking.work.placed
+            ]
             return any(one.has_rows or _is_done(engine, one.work.placed) for one in asked_before)
 
     def close(self, told: bool = True) -> None:
@@ -210,18 +218,18 @@ class WholeChanges:
 
     def _change_rows(self, engine: Engine, undertakings: Sequence[Undertaking]) -> None:
         self._rows_left = True
-        for one in undertakings:
-            if one.has_rows:
+        for undertaking in undertakings:
+            if undertaking.has_rows:
                 # Without its claim it has moved nothing yet, and others may have since.
-                if one.work.placed and not engine.is_claimed(one.name):
-                    one.end()
+                if undertaking.work.placed and not engine.is_claimed(undertaking.name):
+                    undertaking.end()
                     continue
-                if one.work.ids:
-                    engine.delete(one.work.ids)
-                self._place(engine, one.work.placed)
-                one.rows_are_done()
-            if one.work.asked:
-                engine.release(one.name)
+                if undertaking.work.ids:
+                    engine.delete(undertaking.work.ids)
+                self._place(engine, undertaking.work.placed)
+                undertaking.rows_are_done()
+            if undertaking.work.asked:
+                engine.release(undertaking.name)
         self._rows_left = False
 
     @staticmethod
@@ -234,19 +242,21 @@ class WholeChanges:
         """Delete from files what is in no row any more."""
         failed = None
         try:
-            self._keyframes.remove((n for one in undertakings for n in one.work.keyframes), engine.named)
+            self._keyframes.remove(
+                (n for undertaking in undertakings for n in undertaking.work.keyframes), engine.named
+            )
         except OSError as error:
             failed = error
-        if any(one.work.vacuum for one in undertakings):
+        if any(undertaking.work.vacuum for undertaking in undertakings):
             engine.vacuum()
         if failed is not None:
             raise StoreUnavailable(
                 f'the memories are gone, but not all of their keyframes: {failed}; forget them again, which '
                 f'tries once more, or delete those of {self._keyframes.folder} by hand'
             ) from failed
-        for one in undertakings:
-            if not one.work.placed:
-                one.end()
+        for undertaking in undertakings:
+            if not undertaking.work.placed:
+                undertaking.end()
 
 
 def move_asked(

@@ -161,10 +161,12 @@ class ObjectKeeper:
         :param whole_ns: until when all that was seen is stored then
         """
         kept = {'kept': [whole_ns, self._now_ns]}
-        pictures = {one.id: (self._pictures[one.id],) for one in memories if one.id in self._pictures}
+        pictures = {
+            memory.id: (self._pictures[memory.id],) for memory in memories if memory.id in self._pictures
+        }
         stored = [
-            Observation(replace(one, facts={**one.facts, **kept}), pictures.get(one.id, ()))
-            for one in memories
+            Observation(replace(memory, facts={**memory.facts, **kept}), pictures.get(memory.id, ()))
+            for memory in memories
         ]
         for memory in self._store.add(stored) if stored else []:
             self._stored.add(memory.id)

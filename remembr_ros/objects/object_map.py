@@ -177,8 +177,8 @@ class ObjectMap:
 
     def give_up(self, since_ns: int, until_ns: int) -> None:
         """Forget what was seen in a time only: the pose was wrong."""
-        ghosts = [one for one in self._tracks if since_ns <= one.span[0] and one.span[1] <= until_ns]
-        self._gone += [one.id for one in ghosts if one.stored]
+        ghosts = [track for track in self._tracks if since_ns <= track.span[0] and track.span[1] <= until_ns]
+        self._gone += [ghost.id for ghost in ghosts if ghost.stored]
         self._drop(ghosts)
 
     def take_states(self, deed: Memory) -> None:
@@ -191,8 +191,8 @@ class ObjectMap:
             if track is meant or any(deed.id == of for _, _, of in track.said.get('states', ()))
         ]
         known = known_objects([self._current(track) for track in tracks], deleted=True)
-        for one in known_objects(with_states([deed], known), deleted=True):
-            self._by_id[one.id].said['states'] = one.facts.states
+        for thing in known_objects(with_states([deed], known), deleted=True):
+            self._by_id[thing.id].said['states'] = thing.facts.states
 
     def picture(self, identity: str, names: tuple[str, ...]) -> None:
         """Take the names that the stored picture of an object has."""

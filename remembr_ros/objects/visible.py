@@ -53,10 +53,10 @@ class VisibleObjects:
         :param ids: None: whatever it shows
         """
         fit = [
-            one
-            for one in self._seen
-            if abs(one.stamp_ns - stamp_ns) <= NEAR_NS
-            and (ids is None or not one.boxes.keys().isdisjoint(ids))
+            sighting
+            for sighting in self._seen
+            if abs(sighting.stamp_ns - stamp_ns) <= NEAR_NS
+            and (ids is None or not sighting.boxes.keys().isdisjoint(ids))
         ]
         return min(fit, key=lambda one: abs(one.stamp_ns - stamp_ns), default=None)
 

@@ -85,7 +85,7 @@ def proposed_rooms(
         if all(area < KNOWN * min(shape.area, whole) for area, whole in common):
             rooms.append(room)
     taken = {name.lower() for one in here for name in one.names}
-    guesses = _guesses(rooms, [one for one in memories if one.map_id == map_id], taken)
+    guesses = _guesses(rooms, [memory for memory in memories if memory.map_id == map_id], taken)
     return [
         place(name, outline=room.outline, guessed=why, map_id=map_id)
         for number, room in enumerate(rooms)

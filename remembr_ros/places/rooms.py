@@ -280,7 +280,7 @@ def _outline(mask: Mask, least: float) -> NDArray[np.float64]:
     middles = shapely.Polygon(points) if len(points) > 3 else shapely.MultiPoint(points).convex_hull
     shape = middles.buffer(0.5, cap_style='square', join_style='mitre').simplify(1.0)
     parts = shapely.get_parts(shape if shape.is_valid else shape.buffer(0.0))
-    return np.array(max(parts, key=lambda one: one.area).exterior.coords[:-1])
+    return np.array(max(parts, key=lambda part: part.area).exterior.coords[:-1])
 
 
 def _boxes(labels: Labels) -> Iterator[tuple[int, tuple[slice, slice]]]:

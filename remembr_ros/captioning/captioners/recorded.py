@@ -47,11 +47,11 @@ class RecordedCaptioner:
             )
         start_ns, end_ns = clip.span_ns
         # They are sorted by start and by end alike.
-        first = bisect_left(self._memories, start_ns, key=lambda one: one.end_ns)
-        after = bisect_right(self._memories, end_ns, key=lambda one: one.start_ns)
+        first = bisect_left(self._memories, start_ns, key=lambda memory: memory.end_ns)
+        after = bisect_right(self._memories, end_ns, key=lambda memory: memory.start_ns)
         best = max(
             self._memories[first:after],
-            key=lambda one: min(end_ns, one.end_ns) - max(start_ns, one.start_ns),
+            key=lambda memory: min(end_ns, memory.end_ns) - max(start_ns, memory.start_ns),
             default=None,
         )
         text = best.caption.strip() if best is not None else ''

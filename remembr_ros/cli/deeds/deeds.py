@@ -142,7 +142,7 @@ def _json(found: FoundDeeds) -> dict[str, Any]:
     return {
         'deeds': [_deed_json(one) for one in found.found],
         'total': len(found.every),
-        'anchors': [_deed_json(one) for one in found.anchors],
+        'anchors': [_deed_json(anchor) for anchor in found.anchors],
         'whole': found.whole,
         'seconds': found.seconds,
         'mean_seconds': found.mean_seconds,

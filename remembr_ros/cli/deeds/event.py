@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
         raise InvalidRequest('--file has all that is told: give either a file or one deed')
     deeds = _read(args) if args.file else [told_deed(**told, map_id=args.map_id, now_ns=time.time_ns())]
     with stdout_for_json(args.json):
-        stored = _store(args, [one.memory(args.robot) for one in deeds])
+        stored = _store(args, [deed.memory(args.robot) for deed in deeds])
     if args.file:
         result = {'file': args.file, 'deeds': len(deeds), 'memories': len({memory.id for memory in stored})}
         print_result(

@@ -92,7 +92,7 @@ def _add(args: argparse.Namespace) -> list[NamedPlace]:
 
 def _remove(args: argparse.Namespace) -> list[NamedPlace]:
     with open_memory(args) as store:
-        gone = [store.places().named(one, args.map_id) for one in args.names]
+        gone = [store.places().named(name, args.map_id) for name in args.names]
         store.forget([one.memory.id for one in gone], leave_traces=True)
         return [*store.places().all]
 

@@ -62,8 +62,8 @@ def run(args: argparse.Namespace) -> int:
     query = _query(args)
     with stdout_for_json(args.json), open_memory(args, read_only=True) as store:
         found = store.find_objects(query)
-    lines = [_line(one) for one in found.objects] or ['no such object is known']
-    told = [object_json(one.known, one.relations, one.place) for one in found.objects]
+    lines = [_line(thing) for thing in found.objects] or ['no such object is known']
+    told = [object_json(thing.known, thing.relations, thing.place) for thing in found.objects]
     print_result(args.json, {'objects': told, 'total': found.total}, '\n'.join(lines))
     return 0
 
@@ -121,6 +121,6 @@ def _line(found: FoundObject) -> str:
         when += f', gone at {format_clock(known.missing_ns)}'
     state, since_ns = known.state
     when += f', {state} since {format_clock(since_ns)}' if state else ''
-    when += ''.join(f', {of.words}' for of in found.relations if of.name != 'next to')
+    when += ''.join(f', {relation.words}' for relation in found.relations if relation.name != 'next to')
     where += f' in {said_name(found.place)}' if found.place else ''
     return f'{known.id}  {known.memory.caption}  {where}  {when}'

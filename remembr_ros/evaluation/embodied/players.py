@@ -30,7 +30,7 @@ class Playthrough:
 
     def __init__(self, task: EmbodiedTask, robot: HomeRobot, steps: int, deadline: float) -> None:
         self.task, self.robot, self.deadline, self._steps = task, robot, deadline, steps
-        ends = [Option('answer', f'answer: {one}', one) for one in task.choices]
+        ends = [Option('answer', f'answer: {choice}', choice) for choice in task.choices]
         self.ends = ends or [Option('done', 'done')]
         self.done: list[dict[str, str]] = []
         self.chosen: str | None = None
@@ -59,7 +59,7 @@ class Playthrough:
         self, kind: str, fit: Callable[[Option], int] = lambda _: 1, words: str = ''
     ) -> Option | None:
         """Do the option of a kind that fits best; return it, if one fits."""
-        best = max((one for one in self.options if one.kind == kind), key=fit, default=None)
+        best = max((option for option in self.options if option.kind == kind), key=fit, default=None)
         if best is None or fit(best) <= 0:
             return None
         self.do(best, words)
@@ -105,7 +105,7 @@ def by_chance(attempt: Playthrough) -> None:
     """Do anything that takes no words; the same in each run."""
     rng = random.Random(attempt.task.instruction)
     while not attempt.over:
-        attempt.do(rng.choice([one for one in attempt.options if not one.takes]))
+        attempt.do(rng.choice([option for option in attempt.options if not option.takes]))
 
 
 _FORMS = (
@@ -134,7 +134,7 @@ def offline(attempt: Playthrough) -> None:
         _find(attempt, 'go', me[1])
     if attempt.task.choices:
         attempt.do_best('ask', words=re.sub(r'\? .*', '?', told))
-    attempt.do(min(attempt.ends, key=lambda one: len(content_stems(one.of) - content_stems(attempt.outcome))))
+    attempt.do(min(attempt.ends, key=lambda end: len(content_stems(end.of) - content_stems(attempt.outcome))))
 
 
 def _find(attempt: Playthrough, deed: str, of: str) -> None:

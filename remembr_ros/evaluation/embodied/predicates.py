@@ -39,5 +39,5 @@ def holds(demand: Demand, robot: HomeRobot, chosen: str | None) -> bool:
     if check == 'at':
         return int(of) in world.making.placed and str(world.making.placed[int(of)].receptacle) == by
     if check == 'special_action_success':
-        return any((one.kind, str(one.item)) == (by, of) for one in world.done)
+        return any((deed.kind, str(deed.item)) == (by, of) for deed in world.done)
     return world.held == int(of) if check == 'grab' else int(of) in robot.held_once

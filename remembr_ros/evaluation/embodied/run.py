@@ -60,14 +60,14 @@ def carry_out(attempt: Playthrough, player: Player) -> Row:
     :raises StoreUnavailable: the memory does not work
     """
     failure, robot, demands = '', attempt.robot, attempt.task.demands
-    before = all(holds(one, robot, None) for one in demands)
+    before = all(holds(demand, robot, None) for demand in demands)
     try:
         player(attempt)
     except StoreUnavailable:  # no task can be carried out
         raise
     except RemembrError as error:
         failure = str(error)
-    met = [not failure and holds(one, robot, attempt.chosen) for one in demands]
+    met = [not failure and holds(demand, robot, attempt.chosen) for demand in demands]
     told = {'steps': attempt.done, 'failure': failure, 'held_before': before, 'holds': met}
     figures = {'success': float(all(met)), 'gcs': fmean(met), 'driven_m': robot.driven_m}
     return {**told, **figures, 'n_steps': len(attempt.done), **asdict(attempt.ledger.usage)}

@@ -51,15 +51,15 @@ def candidates(seed: int, episode: HomeEpisode) -> Iterator[EmbodiedTask]:
 def _by_turns(fillings: list[_Filling], part: int) -> list[_Filling]:
     """Return first one of each category (part 0) or pattern (1), then the second of each, and so on."""
     turns: defaultdict[object, Iterator[int]] = defaultdict(count)
-    return sorted(fillings, key=lambda one: next(turns[one[part]]))
+    return sorted(fillings, key=lambda filling: next(turns[filling[part]]))
 
 
 def _fillings(episode: HomeEpisode, rng: random.Random) -> Iterator[_Filling]:
     """Yield what can be said of a home without doubt."""
     truth, things, rooms = episode.truth, episode.simulator.things, episode.simulator.rooms
-    here = next(one.room for one in things.values() if one.label == 'person')
-    names = Counter(one.name for one in things.values())
-    in_room = Counter((one.name, one.room) for one in things.values())
+    here = next(thing.room for thing in things.values() if thing.label == 'person')
+    names = Counter(thing.name for thing in things.values())
+    in_room = Counter((thing.name, thing.room) for thing in things.values())
     said = {
         key: f'the {one.name}' + (f' in the {one.room}' if names[one.name] > 1 else '')
         for key, one in things.items()

@@ -107,7 +107,7 @@ def relive(
         deeds = [with_object_ids(memory, known) for memory in deeds]
     rooms = [_place(room.name, (*room.low, *room.high), day) for room in day.home.rooms]
     memories = sorted((*seeing.captions, *objects, *deeds, *rooms), key=lambda one: (one.start_ns, one.id))
-    carried = [one for one in day.interactions if one.kind in ('pick', 'place')]
+    carried = [interaction for interaction in day.interactions if interaction.kind in ('pick', 'place')]
     handled = [
         Handling(str(pick.item), str(pick.receptacle), str(put.receptacle), pick, put)
         for pick, put in zip(carried[::2], carried[1::2], strict=True)

@@ -79,15 +79,15 @@ class EpisodeTruth:
     @property
     def untouched(self) -> list[str]:
         """The objects that it saw and did not handle; unused receptacles as well."""
-        return [one for one in self.objects if one not in self.touched]
+        return [thing for thing in self.objects if thing not in self.touched]
 
     @property
     def unused(self) -> list[str]:
-        return [one for one in self.receptacles if one not in self.used]
+        return [receptacle for receptacle in self.receptacles if receptacle not in self.used]
 
     def _known(self, kind: str) -> list[str]:
         things = self.simulator.things.values()
-        return [one.id for one in things if one.kind == kind and one.id in self.known]
+        return [thing.id for thing in things if thing.kind == kind and thing.id in self.known]
 
     def name(self, thing: str) -> str:
         return self.simulator.things[thing].name

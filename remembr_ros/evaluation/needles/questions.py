@@ -66,14 +66,16 @@ class NeedleTruth:
         self._along: set[int] = set()  # what was carried in another thing
         self._lies: dict[int, Interaction] = {}  # what was put somewhere and is there still
         picked: dict[int, Interaction] = {}
-        for one in self.interactions:
-            if one.kind == 'pick':
-                picked[one.item] = one
-                self._lies.pop(one.item, None)
-                self._along |= {item for item, put in self._lies.items() if put.receptacle == one.item}
-            elif one.kind == 'place':
-                self._lies[one.item] = one
-                self._moved[one.item].append((picked[one.item], one))
+        for interaction in self.interactions:
+            if interaction.kind == 'pick':
+                picked[interaction.item] = interaction
+                self._lies.pop(interaction.item, None)
+                self._along |= {
+                    item for item, put in self._lies.items() if put.receptacle == interaction.item
+                }
+            elif interaction.kind == 'place':
+                self._lies[interaction.item] = interaction
+                self._moved[interaction.item].append((picked[interaction.item], interaction))
 
     def item(self, number: int) -> Item:
         return self.items[number - 1]
@@ -112,7 +114,11 @@ class NeedleTruth:
             yield Needle('presence', text, yes=True, clues_ns=clues_ns)
 
     def _states(self) -> Iterator[Needle]:
-        last = {one.item: one for one in self.interactions if one.kind in ('open', 'close')}
+        last = {
+            interaction.item: interaction
+            for interaction in self.interactions
+            if interaction.kind in ('open', 'close')
+        }
         left = {number: one.start_ns for number, one in last.items() if one.kind == 'open'}
         yield _which('open state', 'What did you leave open?', left)
         for number in last.keys() & self.titles.keys():
@@ -122,7 +128,11 @@ class NeedleTruth:
 
     def _actions(self) -> Iterator[Needle]:
         for kind in ACTIONS:
-            done = {one.item: one.start_ns for one in reversed(self.interactions) if one.kind == kind}
+            done = {
+                interaction.item: interaction.start_ns
+                for interaction in reversed(self.interactions)
+                if interaction.kind == kind
+            }
             yield _which('action', f'What did you {kind}?', done)
             labels = {self.item(number).label for number in done}
             for number, title in self.titles.items():
@@ -155,9 +165,9 @@ class NeedleTruth:
     def _put(self) -> Iterator[Needle]:
         """Yield what was put into things, and onto others; and what is in small ones now."""
         into: defaultdict[int, dict[int, int]] = defaultdict(dict)
-        for one in self.interactions:
-            if one.kind == 'place':
-                into[one.receptacle].setdefault(one.item, one.start_ns)
+        for interaction in self.interactions:
+            if interaction.kind == 'place':
+                into[interaction.receptacle].setdefault(interaction.item, interaction.start_ns)
         for number in into.keys() & self.titles.keys():
             category = 'content' if self.item(number).label in HOLDS else 'put'
             yield _which(category, f'What did you put {self._on(number)}?', into[number])

@@ -42,9 +42,13 @@ def load_trajectory(
     seen_ns = {
         guest: first_ns
         for guest in (name_of(items[number - 1]) for number in trajectory.guests)
-        if (first_ns := next((one.start_ns for one in captions if f'a {guest}' in one.caption), None))
+        if (
+            first_ns := next(
+                (caption.start_ns for caption in captions if f'a {guest}' in caption.caption), None
+            )
+        )
     }
-    truth, starts_ns = NeedleTruth(trajectory.day, seen_ns), [one.start_ns for one in captions]
+    truth, starts_ns = NeedleTruth(trajectory.day, seen_ns), [caption.start_ns for caption in captions]
     needles = truth.needles(
         random.Random(name), config.fillings, lambda ns: bisect_left(starts_ns, ns) / len(starts_ns)
     )
@@ -68,7 +72,7 @@ def tokens_of(memories: Sequence[Memory]) -> float:
 
 
 def _captions(memories: Sequence[Memory]) -> list[Memory]:
-    return [one for one in memories if one.source == CAPTIONER]
+    return [memory for memory in memories if memory.source == CAPTIONER]
 
 
 @lru_cache(KEPT)

@@ -42,7 +42,7 @@ class NeedleTrial:
             rng = random.Random(f'{sample_id} {seed}')
             yes = None if needle.yes is None else rng.random() < 0.5
             kinds = {self.truth.item(one).kind for one in needle.right}
-            alike = [one for one in self.truth.titles if self.truth.item(one).kind in kinds]
+            alike = [title for title in self.truth.titles if self.truth.item(title).kind in kinds]
             right = frozenset(rng.sample(alike, len(needle.right)))
             needle = replace(needle, yes=yes, number=rng.randint(1, MOST_MOVES), right=right)
         elif name != PlannerName.ORACLE.value:
@@ -85,7 +85,11 @@ class NeedleTrial:
             if not self._names(truth.item(number), said) or (room and not _has(said, room)):
                 return f'does not name the {truth.titles[number]}'
         # What the things were on or in may be said, too.
-        under = {one.receptacle for one in truth.interactions if one.start_ns in needle.clues_ns} - {0}
+        under = {
+            interaction.receptacle
+            for interaction in truth.interactions
+            if interaction.start_ns in needle.clues_ns
+        } - {0}
         right = {name_of(truth.item(one)) for one in needle.right | under}
         right |= {truth.rooms.get(one, '') for one in needle.right}
         of_furniture = not truth.rooms.keys().isdisjoint(needle.right)

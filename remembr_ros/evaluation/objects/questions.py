@@ -73,7 +73,7 @@ class HomeTruth:
             for some in knowable(home, course.shown, len(home.visits) - 1)
         )
         looks = Counter((item.label, item.colour) for item in home.items)
-        small = [one for one in home.items if one.kind == 'small' and one.label != 'plant']
+        small = [item for item in home.items if item.kind == 'small' and item.label != 'plant']
         self._alone = [one for one in small if looks[one.label, one.colour] == 1]
         self._now = home.visits[-1].placements
         # By item, the visits before which it was moved or taken away.
@@ -269,9 +269,11 @@ def ask_home(home: Home, course: Course) -> list[tuple[str, str, str, bool]]:
         store = open_store(str(Path(folder) / 'home.db'), HashingEmbedder())
         try:
             store.add([Observation(memory) for memory in course.rule.memories()])
-            for one in truth.questions(random.Random(home.seed)):
-                answer = planner.answer(Question(one.text, now_ns), store, Run(time.monotonic() + TIMEOUT_S))
-                told.append((one.kind, one.text, answer.text, truth.right(one, answer)))
+            for question in truth.questions(random.Random(home.seed)):
+                answer = planner.answer(
+                    Question(question.text, now_ns), store, Run(time.monotonic() + TIMEOUT_S)
+                )
+                told.append((question.kind, question.text, answer.text, truth.right(question, answer)))
         finally:
             store.close()
     return told

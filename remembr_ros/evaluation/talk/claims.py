@@ -80,11 +80,11 @@ def unfounded(said: str, world: HomeWorld, done: Iterable[Interaction], rooms: S
             true = not where or bool(rooms & set(where))
         else:
             true = any(
-                one.kind in kinds
-                and (not things or world.item(one.item) in things)
-                and (not receptacles or not one.receptacle or world.item(one.receptacle) in receptacles)
-                and (not where or one.room in where or (one.kind != kind and rooms & set(where)))
-                for one in done
+                deed.kind in kinds
+                and (not things or world.item(deed.item) in things)
+                and (not receptacles or not deed.receptacle or world.item(deed.receptacle) in receptacles)
+                and (not where or deed.room in where or (deed.kind != kind and rooms & set(where)))
+                for deed in done
             )
             true = true and not unknown
         if not true:
@@ -98,9 +98,9 @@ def _is_elsewhere(clause: str, world: HomeWorld) -> bool:
     things, there = _named(thing, world.making.items), _named(where, world.making.items)
     placed = world.making.placed
     return bool(now and things and there) and not any(
-        world.item(placed[one.number].receptacle) in there
-        for one in things
-        if one.number in placed and placed[one.number].receptacle
+        world.item(placed[thing.number].receptacle) in there
+        for thing in things
+        if thing.number in placed and placed[thing.number].receptacle
     )
 
 

@@ -204,9 +204,11 @@ class HomeRobot:
             Option('go_to_memory', 'drive to where a memory was made, or its object is', takes='its label'),
             *(
                 Option(
-                    one.name, f'{one.name}: {one.description}', takes=f'JSON: {json.dumps(one.parameters)}'
+                    tool.name,
+                    f'{tool.name}: {tool.description}',
+                    takes=f'JSON: {json.dumps(tool.parameters)}',
                 )
-                for one in tools
+                for tool in tools
             ),
         ]
 

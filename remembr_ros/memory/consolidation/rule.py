@@ -144,7 +144,7 @@ def consolidate(memories: Sequence[Memory], embedder: Embedder, config: Consolid
     :param memories: in any order, of any robots
     """
     sentences = {memory: list(telling_sentences(memory).values()) for memory in memories}
-    unique = list(dict.fromkeys(s for of_one in sentences.values() for s in of_one))
+    unique = list(dict.fromkeys(s for sentence in sentences.values() for s in sentence))
     row = {sentence: index for index, sentence in enumerate(unique)}
     vectors = embedder.embed(unique) if unique else np.empty((0, embedder.dimension), np.float32)
     scenes: dict[tuple[str, ...], list[Scene]] = {}

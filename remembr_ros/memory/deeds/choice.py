@@ -78,7 +78,7 @@ def _related(query: DeedQuery, source: Source) -> tuple[list[Occurrence], list[O
         return [], []
     narrowed = query.scope.within(*window)
     found = [] if narrowed is None else _fitting(query, source(replace(query, scope=narrowed)))
-    own = {(one.memory.id, one.start_ns) for one in anchors}
+    own = {(anchor.memory.id, anchor.start_ns) for anchor in anchors}
     found = [
         one
         for one in found

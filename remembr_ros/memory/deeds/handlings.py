@@ -17,28 +17,28 @@ def handlings(done: Sequence[Occurrence]) -> list[Occurrence]:
 
     :param done: deeds, in the order of time
     """
-    kinds = {one.facts.kind for one in done}
+    kinds = {deed.facts.kind for deed in done}
     picks, places = (frozenset[str]().union(*kinds_meant(kind, kinds)) for kind in ('pick', 'place'))
     picked: list[Occurrence] = []  # and not put anywhere yet
     found: list[Occurrence] = []
-    for one in done:
-        if not one.facts.object:
+    for deed in done:
+        if not deed.facts.object:
             continue
-        if one.facts.kind in places and not one.failed:
-            held = [o for o in picked if o.memory.robot == one.memory.robot]
+        if deed.facts.kind in places and not deed.failed:
+            held = [o for o in picked if o.memory.robot == deed.memory.robot]
             # What was seen elsewhere may have got another id: in the hand it is the same thing.
-            name = one.facts.object.casefold()
-            same = [o for o in held if is_same(o, one)] or [
+            name = deed.facts.object.casefold()
+            same = [o for o in held if is_same(o, deed)] or [
                 o for o in held if o.facts.object.casefold() == name
             ]
             if same:
                 picked.remove(same[-1])
-                found.append(_handling(one, same[-1], done))
+                found.append(_handling(deed, same[-1], done))
                 continue
-        if one.facts.kind in picks and not one.failed:
-            picked.append(one)
+        if deed.facts.kind in picks and not deed.failed:
+            picked.append(deed)
         else:
-            found.append(_handling(one, one, done))
+            found.append(_handling(deed, deed, done))
     found += [_handling(one, one, done) for one in picked]
     return sorted(found, key=lambda one: (one.start_ns, one.end_ns))
 

@@ -98,15 +98,15 @@ class DeedNames:
     kinds: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.kinds = frozenset(one.facts.kind for one in self.done) - {'', 'fail'}  # which is how it ended
+        self.kinds = frozenset(deed.facts.kind for deed in self.done) - {'', 'fail'}  # which is how it ended
         self._fields: dict[tuple[str, ...], set[str]] = {}
         self._words: set[str] = set()
-        told = {(name, getattr(one.facts, name)) for one in self.done for name in FIELDS}
+        told = {(name, getattr(deed.facts, name)) for deed in self.done for name in FIELDS}
         for name, said in (*told, *((name, said) for said, name in self.others)):
             if key := tuple(map(stem, words(said))):
                 self._fields.setdefault(key, set()).add(name)
         self._of_names = {word for key in self._fields for word in key}
-        for caption in {one.memory.caption for one in self.done}:
+        for caption in {deed.memory.caption for deed in self.done}:
             self._words.update(map(base, words(caption)))
         self._longest = max(map(len, self._fields), default=0)
 

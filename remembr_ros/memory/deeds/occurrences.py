@@ -92,12 +92,13 @@ class Happened:
         if (scope, talk) in self._done:
             return self._done[scope, talk]
         memories = [
-            one
-            for one in self._memories(replace(scope, source=AGENT))
-            if one.source == AGENT and (talk or one.captioner != TALK)
+            memory
+            for memory in self._memories(replace(scope, source=AGENT))
+            if memory.source == AGENT and (talk or memory.captioner != TALK)
         ]
         times = sorted(
-            (time for one in memories for time in each_time(one)), key=lambda one: (one.start_ns, one.end_ns)
+            (time for memory in memories for time in each_time(memory)),
+            key=lambda one: (one.start_ns, one.end_ns),
         )
         times = [one for one in times if scope.admits(one)]
         last: dict[tuple[str, str], Memory] = {}
@@ -119,7 +120,7 @@ class Happened:
         """Return the handlings in a scope, whether or not the pick was."""
         done = self.deeds(Scope(robots=scope.robots, map_id=scope.map_id))
         inside = self.places.within(replace(scope, source=AGENT))
-        return [one for one in handlings(done) if inside.admits(one.as_memory)]
+        return [handling for handling in handlings(done) if inside.admits(handling.as_memory)]
 
     def _memories(self, scope: Scope) -> list[Memory]:
         if scope not in self._read:
@@ -131,9 +132,9 @@ class Happened:
         """Return the captions and notes that name a thing, and the times that objects were in view."""
         asked = query.object or query.attribute
         seen = [
-            one
-            for one in self._memories(replace(query.scope, source=query.scope.source, without=(AGENT,)))
-            if one.source in (CAPTIONER, PERSON) and asked and is_named(asked, searchable(one))
+            memory
+            for memory in self._memories(replace(query.scope, source=query.scope.source, without=(AGENT,)))
+            if memory.source in (CAPTIONER, PERSON) and asked and is_named(asked, searchable(memory))
         ]
         names = self.places.names_of(seen)
         found = [
@@ -160,8 +161,8 @@ class Happened:
         """Return the words of a text that something in a scope was said to be."""
         said = {
             stem(word)
-            for one in self._memories(replace(scope, without=(AGENT,)))
-            for word in words(one.caption)
+            for memory in self._memories(replace(scope, without=(AGENT,)))
+            for word in words(memory.caption)
         }
         return ' '.join(word for word in words_without(STOP_WORDS, text) if stem(word) in said)
 
@@ -201,7 +202,7 @@ class Happened:
             called = [one for one in places.all if any(is_named(query.place, name) for name in one.names)]
             places = places.without_parts_of(called)
         seen = self._memories(replace(scope, source=CAPTIONER)) if places else []
-        made = (one.within(scope.after_ns, scope.before_ns) for one in visits(seen, places))
+        made = (visit.within(scope.after_ns, scope.before_ns) for visit in visits(seen, places))
         found = [
             Occurrence(
                 one.start_ns,
@@ -274,7 +275,7 @@ def in_view(recall: Recall, now_ns: int, here: Pose | None, scope: Scope) -> tup
     if found.objects:
         return f'In view, {len(found.objects)} of {found.total}', found
     found = recall.find_objects(ObjectQuery(scope=until, limit=LAST_IN_VIEW))
-    times = [one.known.seen_within(None, now_ns)[-1][1] for one in found.objects]
+    times = [thing.known.seen_within(None, now_ns)[-1][1] for thing in found.objects]
     since = f'for {format_duration((now_ns - max(times)) / NS)}; seen last' if times else 'so far'
     return f'No object in view {since}', found
 
@@ -291,7 +292,7 @@ def just_done(recall: Recall, now_ns: int, scope: Scope) -> tuple[str, list[Occu
 
 def last_of_each(done: Iterable[Occurrence], *kinds: str) -> list[Occurrence]:
     """Return what was last done to each thing, of what did not fail and is of some kinds."""
-    of_kind = (one for one in done if any(is_same_kind(one.facts.kind, kind) for kind in kinds))
+    of_kind = (deed for deed in done if any(is_same_kind(deed.facts.kind, kind) for kind in kinds))
     carried = 'pick' in kinds  # from place to place; else things of one name in two places are two
     last = {
         one.facts.object_id or (one.facts.object.casefold(), carried or one.facts.place.casefold()): one

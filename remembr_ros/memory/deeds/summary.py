@@ -47,7 +47,7 @@ def rarest(some: Sequence[Occurrence], done: Sequence[Occurrence], most: int) ->
     :param done: all deeds, which tell how rare a word is
     """
     of = {id(one): {base(word) for word in words(one.memory.caption)} for one in (*done, *some)}
-    common = Counter(word for one in done for word in of[id(one)])
+    common = Counter(word for deed in done for word in of[id(deed)])
 
     def novelty(one: Occurrence) -> tuple[float, bool]:
         numbers = sorted(max(common[word], 1) for word in of[id(one)])[:RARE]

@@ -106,8 +106,8 @@ def diary(
         replace(one, deeds=tuple(done), place=places.name_at(one.map_id, one.pose))
         for one, done in zip(episodes, _deeds(episodes, of_robot, before_ns), strict=True)
     ]
-    first_ns = min((one.start_ns for one in episodes), default=0)
-    last_ns = max((one.end_ns for one in episodes), default=0)
+    first_ns = min((episode.start_ns for episode in episodes), default=0)
+    last_ns = max((episode.end_ns for episode in episodes), default=0)
     return Diary(
         first_ns if after_ns is None else after_ns,
         last_ns if before_ns is None else before_ns,
@@ -163,7 +163,7 @@ def _deeds(
         mine = [i for i, episode in enumerate(episodes) if episode.robot == robot]
         starts = [episodes[i].start_ns for i in mine]
         done = [time for one in of_one if one.source == AGENT for time in each_time(one)]
-        for deed in sorted(done, key=lambda one: (one.start_ns, one.end_ns, one.id)):
+        for deed in sorted(done, key=lambda deed: (deed.start_ns, deed.end_ns, deed.id)):
             at = bisect_right(starts, deed.start_ns) - 1
             if mine and deed.end_ns >= starts[0] and (before_ns is None or deed.start_ns <= before_ns):
                 found[mine[max(at, 0)]].append(deed)

@@ -21,7 +21,7 @@ def day_lines(diary: Diary, zone: tzinfo, sentences: int = 2, texts: int = 8) ->
     for day in diary.days:
         for part in day.parts:
             lines.append(heading(day, part))
-            lines += [wording.sentence(one, sentences, texts) for one in part.episodes]
+            lines += [wording.sentence(episode, sentences, texts) for episode in part.episodes]
     return '\n'.join(lines)
 
 
@@ -51,7 +51,7 @@ class DayWording:
         who = f'{episode.robot} ' if self._with_robot else ''
         lasted, where = format_duration(episode.seconds), self._place(episode)
         if episode.kind is EpisodeKind.STAY:
-            stood = 'stood' if any(one.source != AGENT for one in episode.memories) else 'was busy'
+            stood = 'stood' if any(memory.source != AGENT for memory in episode.memories) else 'was busy'
             return f'{start} to {end} {who}{stood} {lasted} at {where}'
         return f'{start} to {end} {who}drove {episode.driven_m:.0f} m to {where}'
 
@@ -87,7 +87,7 @@ def shown_by(episode: Episode) -> Memory:
     said = [text.rstrip('\u2026').casefold() for text in episode.seen[:1]]
     return max(
         episode.memories,
-        key=lambda one: (any(s in one.caption.casefold() for s in said), len(one.scene_text)),
+        key=lambda memory: (any(s in memory.caption.casefold() for s in said), len(memory.scene_text)),
     )
 
 

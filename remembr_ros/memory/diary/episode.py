@@ -87,16 +87,18 @@ def _inside(some: Sequence[Stretch] | Sequence[Episode]) -> Callable[[int, int],
 def _settled(episodes: Sequence[Episode]) -> list[Episode]:
     """Return the episodes with the drives that lead nowhere as parts of the stays before or after them."""
     found: list[Episode] = []
-    for one in episodes:
+    for episode in episodes:
         before = found[-1] if found else None
-        if before is None or before.end_ns != one.start_ns or before.kind is one.kind:
-            found.append(one)
-        elif before.kind is EpisodeKind.STAY and one.driven_m < NOWHERE_M:
-            found[-1] = replace(before, end_ns=one.end_ns, driven_m=before.driven_m + one.driven_m)
+        if before is None or before.end_ns != episode.start_ns or before.kind is episode.kind:
+            found.append(episode)
+        elif before.kind is EpisodeKind.STAY and episode.driven_m < NOWHERE_M:
+            found[-1] = replace(before, end_ns=episode.end_ns, driven_m=before.driven_m + episode.driven_m)
         elif before.kind is EpisodeKind.LEG and before.driven_m < NOWHERE_M:
-            found[-1] = replace(one, start_ns=before.start_ns, driven_m=before.driven_m + one.driven_m)
+            found[-1] = replace(
+                episode, start_ns=before.start_ns, driven_m=before.driven_m + episode.driven_m
+            )
         else:
-            found.append(one)
+            found.append(episode)
     return found
 
 
@@ -154,11 +156,11 @@ def _time(episode: Episode) -> tuple[int, int]:
 def within(episodes: Iterable[Episode], after_ns: int | None, before_ns: int | None) -> list[Episode]:
     cut = [
         _between(
-            one,
-            one.start_ns if after_ns is None else after_ns,
-            one.end_ns if before_ns is None else before_ns,
+            episode,
+            episode.start_ns if after_ns is None else after_ns,
+            episode.end_ns if before_ns is None else before_ns,
         )
-        for one in episodes
+        for episode in episodes
     ]
     return [one for one in cut if one is not None]
 

@@ -190,13 +190,13 @@ class WordIndex:
 
 def shares_among(text: str, texts: Sequence[str]) -> NDArray[np.float32]:
     """Return the shares that a :class:`WordIndex` of these texts alone would give, sooner: shape (texts,)."""
-    found = [words(one) for one in texts]
+    found = [words(text) for text in texts]
     lengths = np.array([len(one) for one in found], np.float32)
     if not lengths.any():
         return np.zeros(len(texts), np.float32)
     lengths = np.float32(K1) * (np.float32(1.0 - B) + np.float32(B) * lengths / lengths.mean())
     counted = [Counter(one) for one in found]
-    forms: dict[str, list[str]] = {one: [] for one in asked_terms(text)}
+    forms: dict[str, list[str]] = {term: [] for term in asked_terms(text)}
     for word in set[str]().union(*found):
         if (term := term_of(word)) in forms:
             forms[term].append(word)
@@ -212,7 +212,7 @@ def shares_among(text: str, texts: Sequence[str]) -> NDArray[np.float32]:
 
 def rarities_among(asked: Sequence[str], texts: Sequence[str]) -> NDArray[np.float32]:
     """Return the rarities that a :class:`WordIndex` of these texts alone would give."""
-    have = [{term_of(word) for word in words(one)} for one in texts]
+    have = [{term_of(word) for word in words(text)} for text in texts]
     return _rarities([sum(term_of(word) in of_one for of_one in have) for word in asked], len(texts))
 
 
@@ -238,10 +238,10 @@ def _summed(
     :param holding: returns the rows that have a word, and how many times
     """
     scores, most = np.zeros(len(norms), np.float32), 0.0
-    for one in asked_terms(text):
-        rows, counts = holding(one)
+    for term in asked_terms(text):
+        rows, counts = holding(term)
         idf = float(_idf(texts, np.float32(len(rows))))
-        if len(rows) or one not in _QUESTION_TERMS:
+        if len(rows) or term not in _QUESTION_TERMS:
             most += idf
         scores[rows] += np.float32(idf * (K1 + 1.0)) * (counts / (counts + norms[rows]))
     return scores, most

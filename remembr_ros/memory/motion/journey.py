@@ -36,7 +36,9 @@ class Journey:
 
     def at(self, time_ns: int) -> Stretch | None:
         """Return what a robot did at a moment; None: nobody knows."""
-        return next((one for one in self.stretches if one.start_ns <= time_ns <= one.end_ns), None)
+        return next(
+            (stretch for stretch in self.stretches if stretch.start_ns <= time_ns <= stretch.end_ns), None
+        )
 
     def seen_at(self, time_ns: int) -> tuple[Track, int] | None:
         """Return the track of a moment, and which of its memories is the nearest."""
@@ -62,9 +64,13 @@ class Journey:
     def moving_speed(self) -> float:
         """The mean speed within the time, stops left out [m/s]."""
         stood_ns = sum(
-            max(min(one.end_ns, self.before_ns or one.end_ns) - max(one.start_ns, self.after_ns or 0), 0)
-            for one in self.stretches
-            if one.motion is Motion.STANDING
+            max(
+                min(stretch.end_ns, self.before_ns or stretch.end_ns)
+                - max(stretch.start_ns, self.after_ns or 0),
+                0,
+            )
+            for stretch in self.stretches
+            if stretch.motion is Motion.STANDING
         )
         seconds = self.seconds - stood_ns / NS
         return self.driven_m / seconds if seconds > 0.0 else 0.0

@@ -124,7 +124,7 @@ def choose_objects(
     if query.relation:
         pairs = (pair for anchor in anchors for pair in relations[_map_of(anchor)].to(anchor, query.relation))
         candidates = {one.id: one for one, relation in pairs if relation.held(*window)}.values()
-    found = [one for one in candidates if _is_asked(one, query, scores)]
+    found = [candidate for candidate in candidates if _is_asked(candidate, query, scores)]
     found = _ordered(found, query, scores or {})
     shown = found[: query.limit]
     told = [

@@ -209,7 +209,7 @@ def visits(memories: Iterable[Memory], places: Places) -> list[PlaceVisit]:
 
     :param memories: in any order, of any robots and maps
     """
-    placed = [one for one in memories if one.pose is not None and one.source == CAPTIONER]
+    placed = [memory for memory in memories if memory.pose is not None and memory.source == CAPTIONER]
     placed.sort(key=lambda one: (one.robot, one.map_id, one.start_ns, one.id))
     found: list[PlaceVisit] = []
     for (_, map_id), of_one in groupby(placed, key=lambda one: (one.robot, one.map_id)):
@@ -218,7 +218,7 @@ def visits(memories: Iterable[Memory], places: Places) -> list[PlaceVisit]:
 
 
 def _of_one(memories: Sequence[Memory], map_id: str, places: Places) -> list[PlaceVisit]:
-    points = np.array([one.pose.position for one in memories if one.pose])
+    points = np.array([memory.pose.position for memory in memories if memory.pose])
     found: list[PlaceVisit] = []
     last: dict[int, int] = {}  # by place, the visit to it that was the last one
     for i, (memory, index) in enumerate(zip(memories, places.at(map_id, points).tolist(), strict=True)):

@@ -91,8 +91,8 @@ class PassageTable:
             some = ids[start : start + at_once]
             among = filters.any_of('memory_id', list(some))
             found = [
-                {hit['id']: hit['distance'] for hit in of_one}
-                for of_one in self._searches(vectors, among, MAX_SENTENCES * len(some), ANYTHING)
+                {hit['id']: hit['distance'] for hit in search}
+                for search in self._searches(vectors, among, MAX_SENTENCES * len(some), ANYTHING)
             ]
             known = set(found[0]).intersection(*found[1:])
             cosines |= _in_order((i, [of_one[i] for of_one in found]) for i in known)

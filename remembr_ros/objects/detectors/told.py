@@ -55,7 +55,7 @@ class ToldDetections:
         if stamp_ns in self._told:
             self.dropped['arrays of a time that was told of before'] += 1
             return None
-        headers = [message.header, *(one.header for one in message.detections[:1])]
+        headers = [message.header, *(detection.header for detection in message.detections[:1])]
         frame_id = next(filter(None, (header.frame_id.strip().lstrip('/') for header in headers)), '')
         in_map = in_space and frame_id == map_frame
         try:
@@ -82,7 +82,9 @@ class ToldDetections:
     def _detection(self, one: Any, stamp_ns: int, in_map: bool | None) -> Detection | None:
         """Return a detection; None: it makes no sense. Its box is in the map or not; None: in the image."""
         scores: dict[str, float] = {}
-        for score, name in sorted(((float(of.score), of.class_id) for of in _hypotheses(one)), reverse=True):
+        for score, name in sorted(
+            ((float(hypothese.score), hypothese.class_id) for hypothese in _hypotheses(one)), reverse=True
+        ):
             known = name.strip()
             if _NUMBER.fullmatch(known):
                 known = self._names.get(int(known), f'class {int(known)}')
@@ -98,11 +100,11 @@ class ToldDetections:
 
 
 def _hypotheses(one: Any) -> list[Any]:
-    return [of.hypothesis for of in one.results if 0.0 < of.hypothesis.score <= 1.0]
+    return [result.hypothesis for result in one.results if 0.0 < result.hypothesis.score <= 1.0]
 
 
 def _score(one: Any) -> float:
-    return max((float(of.score) for of in _hypotheses(one)), default=0.0)
+    return max((float(hypothese.score) for hypothese in _hypotheses(one)), default=0.0)
 
 
 def _hull(bbox: Any) -> PixelBox:

@@ -82,7 +82,7 @@ class YoloxDetector:
                 'width] of fixed size; export it with a fixed size'
             )
         height, width = shape[2:]
-        grid, given = _grid(height, width), [one.shape for one in outputs]
+        grid, given = _grid(height, width), [output.shape for output in outputs]
         rows, values = given[0][1:] if len(given) == 1 and len(given[0]) == 3 else (0, 0)
         classes = values - 5 if isinstance(values, int) else 0
         if classes < 1 or (isinstance(rows, int) and rows != len(grid)):

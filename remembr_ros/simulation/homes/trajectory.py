@@ -165,7 +165,7 @@ class _Making:
             and names.count(name_of(item)) == 1
         ]
         self._rng.shuffle(found)
-        carried = {one.item for one in self._world.done}
+        carried = {deed.item for deed in self._world.done}
         again = self._rng.random() < AGAIN
         return sorted(found, key=lambda number: (number in carried) != again)
 
@@ -218,7 +218,7 @@ class _Making:
 
     def _action(self) -> None:
         kind = self._rng.choice(list(ACTIONS))
-        done = {one.item for one in self._world.done if one.kind == kind}
+        done = {deed.item for deed in self._world.done if deed.kind == kind}
         if len(done) == MOST_ACTIONS:
             raise Impossible(f'{kind} was done to enough things')
         number = self._first([one for one in self._small(*ACTIONS[kind]) if one not in done])
@@ -229,7 +229,7 @@ class _Making:
         """Put a thing of the first fifth to one of the last fifth."""
         world, start_ns = self._world, self._world.drives[0].start_ns
         fifth_ns = FIFTH * (world.now_ns - start_ns)
-        there = [one for one in world.done if one.item in self._making.placed]
+        there = [deed for deed in world.done if deed.item in self._making.placed]
         early = [one.item for one in there if one.start_ns <= start_ns + fifth_ns and world.carries(one.item)]
         late = [world.base(one.item) for one in there if one.start_ns >= world.now_ns - fifth_ns]
         surfaces = {number for number, _ in self._making.surfaces}

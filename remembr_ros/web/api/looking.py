@@ -162,7 +162,7 @@ def found_places(
         return {'places': []}
     memories, _ = every(recall, Scope(map_id=map_id))
     return {
-        'places': [place_json(one) for one in proposed_rooms(grid, known_places(recall), memories, map_id)]
+        'places': [place_json(room) for room in proposed_rooms(grid, known_places(recall), memories, map_id)]
     }
 
 

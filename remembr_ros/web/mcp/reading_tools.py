@@ -140,7 +140,7 @@ class ReadingTools:
             called, text, relation or '', anchor, missing, moved, changed, near, None, scope, limit
         )
         found = self._backend.recall.find_objects(asked)
-        told = [told_object(one) for one in found.objects]
+        told = [told_object(thing) for thing in found.objects]
         lines = [OBJECT_LINE.format(**one) for one in told]
         return result('\n'.join(lines) or 'no such object is known', {'objects': told, 'total': found.total})
 

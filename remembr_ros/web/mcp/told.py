@@ -133,7 +133,7 @@ def told_object(found: FoundObject) -> dict[str, Any]:
             'map_id': neutral(known.memory.map_id) or None,
             'position': rounded(known.position),
             'room': neutral(found.place) or None,
-            'relations': [f'{of.name} {quoted(of.other_name)}' for of in found.relations],
+            'relations': [f'{relation.name} {quoted(relation.other_name)}' for relation in found.relations],
         }
     )
 
