@@ -1,4 +1,4 @@
-"""A memory for robots: what was seen, where and when, and answers that become goals."""
+"""A robot's memory: what was seen, where and when, and answers that become navigation goals."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""HTTP requests that end in time: at a deadline, when they are cancelled, or when the reply is too long.
+"""HTTP requests that always end: at a deadline, when cancelled, or when the reply is too long.
 
 An HTTP client's own timeouts are per read, so that a server that sends a byte a second holds a request for
 ever; and what reads in one thread is not stopped from another. So a request has a thread and a connection of

@@ -1,4 +1,4 @@
-"""What the launch files start: their arguments, and the nodes that follow from them.
+"""What the launch files start: launch arguments, and the nodes that follow from them.
 
 Knows no ROS, so that it is tested everywhere; launch/bringup.launch.py makes processes of it.
 """

@@ -1,4 +1,4 @@
-"""An OpenAI-compatible server to send requests to: connected late, asked again where that helps."""
+"""A connection to an OpenAI-compatible server, made at first use, with retries where they help."""
 
 import os
 import random

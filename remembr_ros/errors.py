@@ -1,4 +1,4 @@
-"""Every error that the package raises on purpose.
+"""The package's exceptions.
 
     RemembrError
     ├── StoreUnavailable    the database cannot be reached, opened or written

@@ -1,4 +1,4 @@
-"""When a process shall end: on SIGINT or SIGTERM, and on nothing that comes after the first."""
+"""Stops a process on SIGINT or SIGTERM, once."""
 
 import atexit
 import contextlib

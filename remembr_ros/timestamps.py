@@ -1,4 +1,4 @@
-"""Times as integer nanoseconds since the Unix epoch, UTC; the one place where text becomes time and back."""
+"""Times as integer nanoseconds since the Unix epoch, UTC; the one place that parses and formats time."""
 
 import math
 import os

@@ -1,1 +1,1 @@
-"""Recordings to frames and poses. Start at reader.py; recording.py is the file behind it."""
+"""Recordings as frames and poses. Start at reader.py; recording.py reads the files."""

@@ -1,4 +1,4 @@
-"""Which of a recording's topics shows the camera's pictures, and which says where the robot is."""
+"""Which topics of a recording hold camera images, and which holds the robot's pose."""
 
 import logging
 import re

@@ -1,4 +1,4 @@
-"""The messages of detectors, vision_msgs since 4.0: definitions for recordings that bring none (sqlite3)."""
+"""Message definitions of vision_msgs (4.0 and newer), for recordings (sqlite3) that bring none."""
 
 _PACKAGE = 'vision_msgs/msg/'
 DETECTIONS_2D, DETECTIONS_3D = f'{_PACKAGE}Detection2DArray', f'{_PACKAGE}Detection3DArray'

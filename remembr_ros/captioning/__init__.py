@@ -1,4 +1,4 @@
-"""Frames to segments to captions.
+"""From camera frames to segments to captions.
 
 segmenter.py cuts, placer.py gives a segment its place, observation.py has it described: start there.
 captioners/ are who describes.

@@ -1,4 +1,4 @@
-"""The segments that wait for a captioner that is slower than the camera: never more than a few."""
+"""A bounded queue of segments for a captioner that is slower than the camera."""
 
 from collections import deque
 from dataclasses import replace

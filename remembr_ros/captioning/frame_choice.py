@@ -1,4 +1,4 @@
-"""Which frames of a segment a model sees: how sharp, how many, how large."""
+"""Chooses which frames of a segment a model sees: by sharpness, number and size."""
 
 from collections.abc import Sequence
 from typing import Any, TypeVar

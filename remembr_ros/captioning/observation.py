@@ -1,4 +1,4 @@
-"""Segments to observations: placed first, where the frames were taken, then described."""
+"""Turns segments into observations: placed where the frames were taken, then described."""
 
 import logging
 import threading

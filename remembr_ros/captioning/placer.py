@@ -1,4 +1,4 @@
-"""Segments and where they were seen: each waits until the poses up to its end are there."""
+"""Places segments: each waits until the poses up to its end are known."""
 
 from collections import deque
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The robot's recent poses, and where it was at the time of an image."""
+"""A buffer of the robot's recent poses, interpolated to the time of an image."""
 
 import bisect
 import threading

@@ -1,4 +1,4 @@
-"""A stream of frames to segments of a few seconds (ReMEmbR, section III-A)."""
+"""Cuts a stream of frames into segments of a few seconds (ReMEmbR, section III-A)."""
 
 import logging
 import statistics

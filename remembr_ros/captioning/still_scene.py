@@ -1,4 +1,4 @@
-"""Whether anything has changed since the last caption: while the robot idles its captioner idles, too."""
+"""Detects whether the scene changed since the last caption, so that an idle robot is not captioned again."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The demo where there is no ROS: its bag is read by this process, not played to nodes."""
+"""The demo without ROS: its bag is read by this process, not played to nodes."""
 
 from collections.abc import Callable
 from contextlib import ExitStack, closing

@@ -1,4 +1,4 @@
-"""What the verbs print: JSON for programs, lines for people."""
+"""Output of the verbs: JSON for programs, lines for people."""
 
 import json
 import os

@@ -1,1 +1,1 @@
-"""Text to vectors. embedder.py says what an embedder is, embedders.py gives one by its name."""
+"""Text embeddings. embedder.py defines the interface, embedders.py makes one by name."""

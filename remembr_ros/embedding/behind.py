@@ -1,4 +1,4 @@
-"""An embedder that is loaded while other work goes on: importing torch alone takes seconds."""
+"""An embedder that is loaded in the background: importing torch alone takes seconds."""
 
 import threading
 import time

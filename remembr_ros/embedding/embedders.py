@@ -1,4 +1,4 @@
-"""Choosing an embedder by name."""
+"""Makes an embedder by its name."""
 
 import logging
 import os

@@ -1,4 +1,4 @@
-"""An embedder without a model: texts are alike as far as they share words.
+"""An embedder without a model: similarity of texts is their share of common words.
 
 For tests, and for machines without torch.
 """

@@ -1,4 +1,4 @@
-"""Whether a model of the Hugging Face hub is here, or can be fetched."""
+"""Whether a model of the Hugging Face hub is cached, or can be downloaded."""
 
 import os
 import socket

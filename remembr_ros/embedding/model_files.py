@@ -1,4 +1,4 @@
-"""What the files of a sentence-transformers model tell without loading it, which takes seconds."""
+"""What a sentence-transformers model's files say, without loading the model, which takes seconds."""
 
 import json
 import os

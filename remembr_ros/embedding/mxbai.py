@@ -1,4 +1,4 @@
-"""What is known of mxbai-embed-large-v1 without its files: older folders lack some."""
+"""Defaults of mxbai-embed-large-v1 that older copies of its files lack."""
 
 from pathlib import Path
 

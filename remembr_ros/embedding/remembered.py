@@ -1,4 +1,4 @@
-"""An embedder that makes the vector of a text once, however often the text comes."""
+"""An embedder with a cache of vectors by text."""
 
 import threading
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""What does not work at the moment: told to who asks, and logged, but not once per frame."""
+"""A current problem: reported on request, and logged once rather than for each frame."""
 
 import logging
 import time

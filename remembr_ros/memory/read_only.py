@@ -1,4 +1,4 @@
-"""A memory on a disk that cannot be written, such as a read-only mount: it is read from a copy.
+"""A memory on a read-only disk: a copy is read.
 
 Milvus Lite and the index open their files for writing, whatever is done with them. They get a copy, and once
 they have read it or have it open its names are deleted: wherever the process ends, nothing of it is left.

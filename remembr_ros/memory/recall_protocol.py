@@ -1,4 +1,4 @@
-"""Whoever finds memories, and the objects among them; all that a scope admits, page by page."""
+"""The interface of recall, and reading all memories of a scope page by page."""
 
 from dataclasses import replace
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""Which memories go when a memory may not grow any further: the oldest and most repeated first.
+"""Retention: which memories are deleted when the memory is full, the oldest and most repeated first.
 
 Age first: what ended before the longest time to keep goes, all of it. Then, where there are still too many,
 what tells least goes first, and among equals the oldest:

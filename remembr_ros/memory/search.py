@@ -1,4 +1,4 @@
-"""The recalls by text, position and time over any engine."""
+"""Recall by text, position and time over any engine."""
 
 import time
 from abc import ABC, abstractmethod

@@ -1,4 +1,4 @@
-"""What a store says of itself."""
+"""Summary of a store: counts, sizes, time span, problems."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What was begun and is not known to be done, beside a memory: whoever opens it next finishes it.
+"""Notes of unfinished changes beside a memory; whoever opens it next finishes them.
 
     <folder>/<random>.begun   its rows may have been changed, or not
     <folder>/<random>.rows    they have been; the rest may have been done, or not

@@ -1,4 +1,4 @@
-"""Changes of many memories, and of the files that belong to them, which are done as a whole.
+"""Atomic changes of many memories and their files: deletion and moving to another map.
 
 What is to be done is noted before anything is changed. If the process ends meanwhile, or the disk is full, it
 is finished when the memory is opened next, or when somebody asks again.

@@ -1,1 +1,1 @@
-"""Answer to goal. Start at plan.py."""
+"""From answers to navigation goals. Start at plan.py."""

@@ -1,4 +1,4 @@
-"""From an answer to a goal: only a place that evidence supports, on the map that the robot is on."""
+"""From an answer to a goal: only a place with evidence, on the robot's current map."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""An occupancy grid: which places of a map or costmap are free, occupied or unknown, and walls between."""
+"""An occupancy grid: free, occupied and unknown places of a map or costmap, and walls between."""
 
 import math
 from collections.abc import Sequence

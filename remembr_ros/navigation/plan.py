@@ -1,4 +1,4 @@
-"""From an answer to places to drive to: checked, in order, facing what was seen."""
+"""From an answer to goals: checked, ordered, facing what was seen."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What became of a goal, from the way in which an action of Nav2 ended."""
+"""The outcome of a goal, from the status with which a Nav2 action ended."""
 
 from collections.abc import Sequence
 

@@ -1,1 +1,1 @@
-"""From a detector's boxes to things with an id, without ROS: start at object_map."""
+"""From detections to persistent objects, without ROS. Start at object_map.py."""

@@ -1,4 +1,4 @@
-"""One box from the boxes of many sights."""
+"""Fits one box to the boxes of many sightings."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Objects from what a camera sees into a memory store."""
+"""Stores the objects of a camera in a memory store."""
 
 import gc
 from collections import Counter

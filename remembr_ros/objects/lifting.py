@@ -1,4 +1,4 @@
-"""Detections to boxes in the map, by the depth behind their pixels.
+"""Lifts detections to boxes in the map, by the depth of their pixels.
 
 The points of the depth image are projected into the colour image, whatever the sizes, intrinsics and places
 of the two cameras. A mask names its points. A box also holds background: of its points those count whose

@@ -1,4 +1,4 @@
-"""The objects that a robot knows, frame by frame: which are new, one and the same, missing, or were moved."""
+"""The objects that a robot knows, frame by frame: new, seen again, missing, or moved."""
 
 import math
 from collections import defaultdict

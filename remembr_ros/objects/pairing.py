@@ -1,4 +1,4 @@
-"""Images with the depth, the intrinsics and the place that belong to them.
+"""Pairs images with their depth, camera intrinsics and pose.
 
 Nothing arrives in order: depth comes beside the image, localisation after it. Images wait until both are
 there, for a while; what does not come, or is garbage, is counted by its reason. Detections of others wait in

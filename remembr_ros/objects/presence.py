@@ -1,4 +1,4 @@
-"""Whether things are still there, by rays through their places (Khronos, RSS 2024)."""
+"""Whether objects are still at their places, by rays through these (Khronos, RSS 2024)."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""One thing while it is followed: what its sightings come to."""
+"""The track of one object: the estimate that its sightings add up to."""
 
 import base64
 import math

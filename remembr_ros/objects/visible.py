@@ -1,4 +1,4 @@
-"""What was visible lately: images with the boxes of known objects, to show somebody which is which."""
+"""Recent images with the boxes of known objects, to show which is which."""
 
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence

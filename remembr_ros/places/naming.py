@@ -1,4 +1,4 @@
-"""Rooms that a map shows, and what they may be called: by what was read at them, and seen in them."""
+"""Suggests names for rooms of a map, by signs read and objects seen in them."""
 
 import math
 import re

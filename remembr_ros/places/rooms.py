@@ -1,4 +1,4 @@
-"""Rooms that an occupancy grid shows.
+"""Finds rooms in an occupancy grid.
 
 Where the floor is wider than a door, by its distance from walls, rooms begin, and grow until they meet in the
 doors between them (a watershed). What then is no rectangle, such as a corridor with a library open to it, is

@@ -1,4 +1,4 @@
-"""Whom the robot listens to, and when: muted, deaf to itself, open to a follow-up, waiting to be called."""
+"""When the robot listens, and to whom: muted, while it speaks, follow-ups, wake word."""
 
 import threading
 from dataclasses import dataclass

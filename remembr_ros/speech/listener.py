@@ -1,4 +1,4 @@
-"""From a stream of sound to what was said to the robot."""
+"""From a stream of sound to utterances addressed to the robot."""
 
 import time
 from collections import Counter, deque

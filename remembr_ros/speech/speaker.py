@@ -1,4 +1,4 @@
-"""Speaking: text to sound, by programs that are installed beside."""
+"""Text to speech, by installed programs."""
 
 import contextlib
 import os

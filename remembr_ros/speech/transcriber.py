@@ -1,4 +1,4 @@
-"""What a transcriber is."""
+"""The interface of a transcriber."""
 
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable

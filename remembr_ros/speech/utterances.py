@@ -1,4 +1,4 @@
-"""Cutting a stream of sound into utterances."""
+"""Cuts a stream of sound into utterances."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""When somebody speaks."""
+"""Voice activity detection."""
 
 import math
 from collections.abc import Callable

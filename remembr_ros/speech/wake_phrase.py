@@ -1,4 +1,4 @@
-"""Whether the robot is spoken to."""
+"""Detects the wake phrase in a transcript."""
 
 import re
 import unicodedata

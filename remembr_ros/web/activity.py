@@ -1,4 +1,4 @@
-"""What robots did over time: what they stored, how long they drove and stood; from an Outline."""
+"""What robots did over time (stored, drove, stood), computed from an Outline."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The drive that somebody wants of the robot here: one at a time."""
+"""The drive that was requested of the robot: one at a time."""
 
 import logging
 import threading

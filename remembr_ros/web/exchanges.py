@@ -1,4 +1,4 @@
-"""Questions and answers of late: those that were asked here, and those that the robot heard."""
+"""Recent questions and answers: those asked here, and those that the robot heard."""
 
 import threading
 from collections.abc import Callable, Collection

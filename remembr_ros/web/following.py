@@ -1,4 +1,4 @@
-"""Keeps the outline of a memory current, and tells what is new; asks little of whoever has the memory."""
+"""Keeps the outline of a memory current with few requests, and reports what is new."""
 
 import logging
 import threading

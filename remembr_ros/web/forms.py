@@ -1,4 +1,4 @@
-"""What the API, its events and MCP tell: JSON objects, each made in one way of what the package knows."""
+"""JSON objects of the API, its events and MCP, each made in one place from the package's types."""
 
 from typing import Any
 

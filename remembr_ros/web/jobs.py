@@ -1,4 +1,4 @@
-"""What somebody wants of the robot: how it goes and, for a while, what became of it."""
+"""Requests to the robot: their progress and, for a while, their outcome."""
 
 import logging
 import threading

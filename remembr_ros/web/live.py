@@ -1,4 +1,4 @@
-"""What happens, told to every open page; nothing grows for one that reads slowly."""
+"""Events for all open pages, bounded for those that read slowly."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""A memory that is opened in this process, and an agent that answers from it; there is no robot."""
+"""A memory opened in this process and an agent that answers from it, without a robot."""
 
 import shutil
 import threading

@@ -1,4 +1,4 @@
-"""What a map shows of very many memories, by cell, and what came before and after one; from an Outline."""
+"""Map cells of very many memories, and the neighbours of one, from an Outline."""
 
 import math
 from collections.abc import Sequence

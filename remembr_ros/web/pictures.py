@@ -1,4 +1,4 @@
-"""Pictures as a browser gets them: keyframes, thumbnails that are made once, the map as PNG."""
+"""Images for the browser: keyframes, cached thumbnails, the map as PNG."""
 
 import hashlib
 import logging

@@ -1,4 +1,4 @@
-"""What all routes, and MCP, share: one memory as it is shown, and its forgetting."""
+"""What all routes and MCP share: one memory as it is shown, and deletion from it."""
 
 import logging
 from collections.abc import Callable, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""The ways that robots took, from the places of their memories in an Outline."""
+"""The paths that robots took, from the positions in an Outline."""
 
 from dataclasses import dataclass
 

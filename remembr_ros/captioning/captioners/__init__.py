@@ -1,1 +1,1 @@
-"""The captioners, and what they are made of. captioner.py says what one is, by_name.py gives it."""
+"""Captioners. captioner.py defines the interface, by_name.py makes one by name."""

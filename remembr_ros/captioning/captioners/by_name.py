@@ -1,4 +1,4 @@
-"""The captioners by name."""
+"""Makes a captioner by its name."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A captioner's work, kept: the same images are captioned once."""
+"""A cache of captions: the same images are captioned once."""
 
 import hashlib
 import json

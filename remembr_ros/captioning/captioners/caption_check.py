@@ -1,4 +1,4 @@
-"""Whether what a model wrote is a caption: it may write nothing, or the same again and again."""
+"""Checks whether a model's output is a caption, and not empty or repeated text."""
 
 import logging
 import re

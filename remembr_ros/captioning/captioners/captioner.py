@@ -1,4 +1,4 @@
-"""What a captioner is."""
+"""The interface of a captioner."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The captioner that looks and reads: a vision language model's caption, and the text that OCR reads."""
+"""A captioner that joins a vision language model's caption with the text that OCR reads."""
 
 import logging
 from collections.abc import Iterator, Sequence

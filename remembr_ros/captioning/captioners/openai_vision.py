@@ -1,4 +1,4 @@
-"""The captioner that asks a vision language model behind any OpenAI-compatible server."""
+"""A captioner that asks a vision language model on an OpenAI-compatible server."""
 
 import base64
 import os

@@ -1,4 +1,4 @@
-"""The captioner that reads: captions that were made before, in a file in NaVQA's format."""
+"""A captioner that returns captions made before, from a file in NaVQA's format."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence

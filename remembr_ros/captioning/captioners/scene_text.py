@@ -1,4 +1,4 @@
-"""The captioner that reads: signs, labels and titles in a segment, by OCR on the CPU."""
+"""A captioner that reads signs, labels and titles in a segment, by OCR on the CPU."""
 
 import importlib.util
 import threading

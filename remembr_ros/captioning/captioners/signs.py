@@ -1,4 +1,4 @@
-"""Lines of text found in images to signs: cleaned, grouped, and merged across frames."""
+"""Groups lines of text found in images into signs, cleans them, and merges them across frames."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""How a vision language model and its processor are loaded, with transformers."""
+"""Loading of vision language models and their processors with transformers."""
 
 import importlib.util
 import os

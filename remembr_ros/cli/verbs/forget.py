@@ -1,4 +1,4 @@
-"""remembr forget: memories are deleted for good."""
+"""remembr forget: deletes memories permanently."""
 
 import argparse
 import re

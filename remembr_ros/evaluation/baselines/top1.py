@@ -1,4 +1,4 @@
-"""The floor: whatever the raw question finds first is the answer."""
+"""The floor baseline: the top hit of the raw question is the answer."""
 
 from dataclasses import replace
 

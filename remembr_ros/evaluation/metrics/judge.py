@@ -1,4 +1,4 @@
-"""A language model that judges whether an answer in words says what the reference says."""
+"""A language model as judge: does a free-text answer say what the reference says?"""
 
 import hashlib
 import json

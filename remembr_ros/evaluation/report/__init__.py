@@ -1,1 +1,1 @@
-"""The figures of a run as tables, charts, maps and one HTML page, and runs compared. Start at page.py."""
+"""Figures of a run as tables, maps and one HTML page, and comparisons of runs. Start at page.py."""

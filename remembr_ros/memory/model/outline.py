@@ -1,4 +1,4 @@
-"""Where and when memories are, as columns: what a map or a timeline of very many is drawn from."""
+"""Where and when memories are, as columns for drawing maps and timelines of very many."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields

@@ -1,4 +1,4 @@
-"""What is asked of a memory, and what it finds."""
+"""Queries for memories (scope, text, place, time) and their results."""
 
 import math
 from collections.abc import Iterable, Sequence

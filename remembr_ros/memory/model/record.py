@@ -1,4 +1,4 @@
-"""One memory: what was seen, over which time, where."""
+"""A memory: what was seen, over which time, where."""
 
 import hashlib
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""A robot's way in the time that a question is about, and what is told of it."""
+"""A robot's path within the time of a question, and what is reported of it."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a person says of objects: their names, that two are one, that one is two, gone, or no thing at all.
+"""Corrections by a person: rename, merge, split, gone, or no such object.
 
 It is kept among the facts of the object, outranks what a detector says of the same place, and can be undone.
 """

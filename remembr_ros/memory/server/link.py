@@ -1,4 +1,4 @@
-"""The link to a Milvus server: it survives the server's restarts and fails at once while it is away."""
+"""A connection to a Milvus server that survives restarts, and fails at once while the server is away."""
 
 import logging
 import threading

@@ -1,4 +1,4 @@
-"""The passages of a memory on a server: rows with a vector each, searched by cosine."""
+"""The passage rows of a memory on a server: a vector each, searched by cosine."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

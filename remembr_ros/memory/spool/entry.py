@@ -1,4 +1,4 @@
-"""How a spool lies in its file: a frame with a checksum per observation; found again after a damaged one."""
+"""The file format of a spool: a frame with a checksum per observation."""
 
 import json
 import mmap

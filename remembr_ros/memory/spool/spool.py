@@ -1,4 +1,4 @@
-"""A spool: observations on disk, in order, until the server that they belong to is back."""
+"""A durable queue of observations on disk, until their server is back."""
 
 import fcntl
 import logging

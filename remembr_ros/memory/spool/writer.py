@@ -1,4 +1,4 @@
-"""Writing to a server that is not always there: what it cannot take now waits in a spool."""
+"""Writes to a server that may be away: observations wait in a spool."""
 
 import logging
 import threading

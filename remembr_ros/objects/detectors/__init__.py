@@ -1,1 +1,1 @@
-"""What finds things in images: the detectors, and what each says of one thing."""
+"""Object detectors, and the detections that they return."""

@@ -1,4 +1,4 @@
-"""Detections of others, as vision_msgs tells them since 4.0: messages of ROS or of a recording."""
+"""Detections made by others, as vision_msgs (4.0 and newer), from ROS or a recording."""
 
 import heapq
 import math

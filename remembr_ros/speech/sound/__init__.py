@@ -1,1 +1,1 @@
-"""Sound as it comes: levels, sample rates, queues. source.py says what a source is."""
+"""Sound input: sources, levels, sample rates, queues. source.py defines the interface."""

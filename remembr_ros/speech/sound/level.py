@@ -1,4 +1,4 @@
-"""How loud a stream of sound is, and what is wrong with it."""
+"""The level of a sound stream, and problems such as silence and clipping."""
 
 import math
 import threading

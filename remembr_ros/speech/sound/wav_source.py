@@ -1,4 +1,4 @@
-"""Sound from a wav file, as if a microphone heard it."""
+"""Sound from a wav file, in real time, like a microphone."""
 
 import threading
 import time

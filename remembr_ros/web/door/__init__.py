@@ -1,1 +1,1 @@
-"""Who comes in, and what each may: tokens, the guard around the application, the server with its bounds."""
+"""Access control: tokens and rights, the guard before the application, the bounded server."""

@@ -1,4 +1,4 @@
-"""Who may what: tokens, and logins that stand for them; and how often somebody may try."""
+"""Access rights: tokens, the logins that stand for them, and limits on attempts."""
 
 import hashlib
 import hmac

@@ -1,4 +1,4 @@
-"""Where the page is to be had, for whom, and how much of it at a time."""
+"""Where the page is served, for whom, and its limits."""
 
 import ipaddress
 from dataclasses import dataclass

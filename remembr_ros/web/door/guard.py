@@ -1,4 +1,4 @@
-"""What stands before the application: who asks, from where, and how much. Pure ASGI: nothing is held back."""
+"""The guard before the application: who asks, from where, and how much. Pure ASGI, without buffering."""
 
 import asyncio
 import ipaddress

@@ -1,4 +1,4 @@
-"""The server: bound before anything is started, guarded, in a thread that ends within seconds."""
+"""The web server: bound early, guarded, in a thread that ends within seconds."""
 
 import asyncio
 import logging

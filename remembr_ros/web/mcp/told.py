@@ -1,4 +1,4 @@
-"""Memories and answers as another agent is told them: short, and what a camera saw is quoted, and is data."""
+"""Memories and answers for MCP clients: short, with text from the camera quoted as data."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
