@@ -1,4 +1,4 @@
-"""What a compressed picture says of its size, read before it is decoded: few bytes can become gigabytes."""
+"""The size that a compressed image announces, read before decoding: few bytes can become gigabytes."""
 
 import struct
 from typing import NamedTuple

@@ -1,1 +1,1 @@
-"""What the robot does, as the messages on its graph tell; nobody has to write a line for it."""
+"""Deeds of the robot, recognised from the messages on its graph, without code of the user's."""

@@ -1,4 +1,4 @@
-"""What is not as it should be for a while: each such time is a deed, told when it begins and when it ends."""
+"""Abnormal conditions: each time span is a deed, reported when it begins and when it ends."""
 
 from dataclasses import dataclass
 

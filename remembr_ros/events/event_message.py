@@ -1,4 +1,4 @@
-"""Deeds as a remembr_msgs/Event tells them."""
+"""Deeds from remembr_msgs/Event messages."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""The goals of actions: what became of each, as the status that every action server publishes tells."""
+"""Outcomes of action goals, from the status that every action server publishes."""
 
 import re
 from collections import deque

@@ -1,4 +1,4 @@
-"""Deeds and where they were done: each waits until the poses up to its end are there."""
+"""Places deeds: each waits until the poses up to its end are known."""
 
 from dataclasses import replace
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Messages in plain types, as JSON has them: of rclpy and of recordings alike."""
+"""Messages as plain types, as in JSON, from rclpy and from recordings alike."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""The deeds that a recording's topics tell of, placed by its poses."""
+"""Deeds from the topics of a recording, placed by its poses."""
 
 import logging
 from collections.abc import Iterable

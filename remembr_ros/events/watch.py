@@ -1,4 +1,4 @@
-"""All that tells of deeds on a robot's graph or in a recording: which topics, and what they mean."""
+"""Which topics of a graph or recording tell of deeds, and how they are read."""
 
 from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatch

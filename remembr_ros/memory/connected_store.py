@@ -1,4 +1,4 @@
-"""The engine of a store and what made its vectors, each there when it is first needed."""
+"""Opens a store's engine and loads its embedder, each at its first use."""
 
 import threading
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What becomes of observations: vectors, keyframes, stays, and memories in a database."""
+"""Turns observations into stored memories: vectors, keyframes, merging."""
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager

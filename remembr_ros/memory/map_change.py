@@ -1,4 +1,4 @@
-"""Memories of one map in another one: a map that was made anew, merged or renamed."""
+"""Moves memories from one map to another: remade, merged or renamed."""
 
 import math
 from dataclasses import replace

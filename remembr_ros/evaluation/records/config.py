@@ -1,4 +1,4 @@
-"""What decides the outcome of a run. Kept with its results, and compared when it is resumed."""
+"""The configuration of a run, kept with its results and compared when it is resumed."""
 
 from collections.abc import Callable, Mapping
 from enum import Enum

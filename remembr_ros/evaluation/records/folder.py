@@ -1,4 +1,4 @@
-"""The folder of a run: what it was made with, and what became of each question, written as it happens.
+"""The folder of a run, written while it goes on.
 
 run.lock       held by the process whose run it is
 config.json    the configuration, versions of packages and hashes of prompts

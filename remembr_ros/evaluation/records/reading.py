@@ -1,4 +1,4 @@
-"""Reads the folder of a run: what was asked and answered, and the tracks."""
+"""Reads the folder of a run: questions, answers, tracks."""
 
 import json
 import logging

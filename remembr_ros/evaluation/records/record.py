@@ -1,4 +1,4 @@
-"""What a run keeps of each question: one line of answers.jsonl, enough to score and to draw it again."""
+"""The record of one question: a line of answers.jsonl, enough to score it again."""
 
 from pydantic import BaseModel, ConfigDict, Field
 

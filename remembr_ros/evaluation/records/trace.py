@@ -1,4 +1,4 @@
-"""What a planner did for one question: its recalls, and its talk with a language model."""
+"""The trace of one question: recalls, and the dialogue with a language model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field

@@ -1,4 +1,4 @@
-"""Deeds that are asked for from outside, where others that they are before or after are said in words."""
+"""Queries for deeds from outside, with 'before' and 'after' given in words."""
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.deeds.occurrences import find_deeds

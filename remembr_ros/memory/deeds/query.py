@@ -1,4 +1,4 @@
-"""One query over what took place: deeds, sights of things, and visits to places, in order, time and number.
+"""The query for what took place (deeds, sights, visits), and its results.
 
 What each field means stands in one table in docs/deeds.md. Time, place, robot, map and source become the
 engine's filter; what facts say is compared here.

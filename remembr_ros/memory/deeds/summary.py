@@ -1,4 +1,4 @@
-"""Many deeds in few words: how many of what kind, on which days, and which are out of the ordinary."""
+"""A short summary of many deeds: counts by kind, days, exceptions."""
 
 import math
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A deed as a sentence that tells all that is known of it, so that it is found by any of these words."""
+"""A deed as a sentence with everything known of it, so that text search finds it."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""What one robot did, one thing after the other: its stays and its drives, or legs, between them."""
+"""One robot's stays and drives, one after the other."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What tells a time from the rest of a day: its most telling sentences, and all that could be read in it."""
+"""What was special about a time of the day: its most distinctive sentences, and all texts read."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Every memory of an embedded database by all that one searches for. The database is the truth."""
+"""The index of an embedded database over all that one searches by. The database is the truth."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

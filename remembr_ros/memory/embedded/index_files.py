@@ -1,4 +1,4 @@
-"""What the index keeps on the disk, so that it need not be made anew from the rows at every start.
+"""The files of the index, from which it opens without reading the database's rows.
 
 A memory has a slot: an entry of fixed size in slots.bin, which says where the rest lies: its record and words
 in memories.bin, its passages' vectors in passages.i16. All of it has checksums. A slot is written after what

@@ -1,4 +1,4 @@
-"""Whether an index says what its database does: known without reading the rows.
+"""Whether the index is up to date with its database, known without reading the rows.
 
 Each process that opens a database marks it with a token of its own, and SQLite counts what is written to
 it; the index notes both. A write is noted before it begins, with the volume from which on rows may be new.

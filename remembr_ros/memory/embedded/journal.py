@@ -1,4 +1,4 @@
-"""What is about to become of rows that are there already, so that it can be done again when it was cut off.
+"""A journal of changes to stored rows, applied again when one was interrupted.
 
 Milvus Lite replaces a row by deleting it and inserting it again, and does not do both at once: of 8 processes
 killed during updates of 100 rows one lost all of them. Kept in a file beside the database, for one write at a

@@ -1,4 +1,4 @@
-"""What an index finds: by id, time, place, meaning and words; any number of threads may look."""
+"""Lookups in an index: by id, time, place, meaning and words; any number of threads may look."""
 
 import threading
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Memories by the likeness of their vectors: their paragraphs are searched, sentences are compared."""
+"""Similarity search over vectors: paragraphs are searched, sentences are compared."""
 
 import logging
 import threading

@@ -1,4 +1,4 @@
-"""Whose vectors the rows of a file are: each memory's lie side by side, in a run."""
+"""Which memory each row of vectors belongs to: the rows of a memory are contiguous."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Where and when memories are, as columns: filters and exact nearest ones by a pass over arrays.
+"""Time, place and names of memories as columns: filters and exact nearest neighbours in one pass.
 
 A pass over the columns of 100,000 memories takes less than a millisecond, and nothing has to be rebalanced.
 """

@@ -1,4 +1,4 @@
-"""Nearly exact search among the vectors of very many passages: inverted lists, 8-bit numbers (FAISS IVF-SQ8).
+"""Nearly exact search in very many vectors: inverted lists, 8-bit numbers (FAISS IVF-SQ8).
 
 Chosen by measurement: docs/memory.md. They are saved as a whole; what came since is taken in again from its
 vectors.

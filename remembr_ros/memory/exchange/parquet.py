@@ -1,4 +1,4 @@
-"""Portable memories as Parquet, for who analyses them: a row per memory, the header in the metadata."""
+"""Portable memories as Parquet, for analysis: a row per memory, the header in the metadata."""
 
 import json
 from collections.abc import Iterable, Iterator

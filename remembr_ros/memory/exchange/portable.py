@@ -1,4 +1,4 @@
-"""Memories in one file, to be taken along: exported, kept as a backup, imported into another store.
+"""Reads and writes files of memories: exports, backups, imports.
 
 What is read is told by its content, not by its name: JSON Lines, plain or compressed, Parquet, and captions
 that others made: upstream's captions files and graphs of street views.

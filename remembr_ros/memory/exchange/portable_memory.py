@@ -1,4 +1,4 @@
-"""A memory on its way from one store to another, with all that belongs to it, in plain types."""
+"""A memory with all that belongs to it, in plain types, on its way between stores."""
 
 import json
 from collections.abc import Mapping, Sequence

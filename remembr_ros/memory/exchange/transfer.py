@@ -1,4 +1,4 @@
-"""Memories from a store to a file and back, a batch at a time. The files: see portable."""
+"""Exports memories from a store to a file and imports them, a batch at a time."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

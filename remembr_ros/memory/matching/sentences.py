@@ -1,4 +1,4 @@
-"""A caption's parts: what one vector per caption would average away."""
+"""The paragraphs and sentences of a caption, each with a vector of its own."""
 
 import re
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Whether two readings are of the same sign: OCR reads EXIT in one frame, EXI or EX1T in the next."""
+"""Whether two readings are of the same sign: OCR reads EXIT, EXI or EX1T."""
 
 import re
 from collections.abc import Iterable

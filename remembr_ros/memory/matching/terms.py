@@ -1,4 +1,4 @@
-"""The words of a text: what they are, and which carry meaning."""
+"""The words of a text, their stems and synonyms, and which carry meaning."""
 
 import re
 from functools import cache, lru_cache

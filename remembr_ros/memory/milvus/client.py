@@ -1,4 +1,4 @@
-"""Connecting to an embedded database (Milvus Lite); its errors as ours."""
+"""Connects to an embedded database (Milvus Lite), with its errors as ours."""
 
 import logging
 import os

@@ -1,4 +1,4 @@
-"""A part of a map, as what a scope may be narrowed down to."""
+"""A part of a map that a scope can be narrowed to."""
 
 import math
 from dataclasses import dataclass
