@@ -1,13 +1,35 @@
 """The options of the verbs that caption."""
 
 import argparse
+from dataclasses import fields
+from typing import Any
 
 from remembr_ros.captioning.captioners.by_name import DESCRIBERS, get_captioner
 from remembr_ros.captioning.captioners.captioner import Captioner
 from remembr_ros.captioning.captioners.vlm_options import DTYPES, QUANTIZATIONS, VlmOptions
 from remembr_ros.cli.options import count, name, seconds
 
-_DEFAULTS = VlmOptions()
+_VLM = {
+    'prompt': ('--prompt', 'FILE', "the model's prompt (default: the package's)"),
+    'max_images': ('--vlm-frames', 'N', 'frames of a segment that the model sees (default: %(default)s)'),
+    'timeout_s': (
+        '--caption-timeout',
+        'S',
+        'longest wait for the caption of a segment (default: %(default)g)',
+    ),
+    'max_tokens': ('--max-tokens', 'N', 'a longer caption is cut (default: %(default)s)'),
+    'device': ('--device', 'NAME', 'of transformers: auto, cpu, cuda, cuda:1, ...'),
+    'dtype': ('--dtype', '', 'of transformers'),
+    'quantization': ('--quantization', '', 'of transformers'),
+    'trust_remote_code': (
+        '--trust-remote-code',
+        '',
+        'let Python code that comes with a model (VILA, NVILA) run here',
+    ),
+}
+"""Options by the fields of VlmOptions: flag, what it takes, and what it is for."""
+
+_CHOICES = {'dtype': DTYPES, 'quantization': QUANTIZATIONS}
 
 
 def add_captioner(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
@@ -45,45 +67,14 @@ def add_captioner(parser: argparse.ArgumentParser, *, several: bool = False) -> 
     group.add_argument(
         '--captions', metavar='FILE', default='', help="captions of recorded, in NaVQA's format"
     )
-    group.add_argument(
-        '--prompt', metavar='FILE', default='', help="the model's prompt (default: the package's)"
-    )
-    group.add_argument(
-        '--vlm-frames',
-        metavar='N',
-        type=count,
-        default=_DEFAULTS.max_images,
-        help='frames of a segment that the model sees (default: %(default)s)',
-    )
-    group.add_argument(
-        '--caption-timeout',
-        metavar='S',
-        type=seconds,
-        default=_DEFAULTS.timeout_s,
-        help='longest wait for the caption of a segment (default: %(default)g)',
-    )
-    group.add_argument(
-        '--max-tokens',
-        metavar='N',
-        type=count,
-        default=_DEFAULTS.max_tokens,
-        help='a longer caption is cut (default: %(default)s)',
-    )
-    group.add_argument(
-        '--device',
-        metavar='NAME',
-        default=_DEFAULTS.device,
-        help='of transformers: auto, cpu, cuda, cuda:1, ...',
-    )
-    group.add_argument('--dtype', choices=DTYPES, default=_DEFAULTS.dtype, help='of transformers')
-    group.add_argument(
-        '--quantization', choices=QUANTIZATIONS, default=_DEFAULTS.quantization, help='of transformers'
-    )
-    group.add_argument(
-        '--trust-remote-code',
-        action='store_true',
-        help='let Python code that comes with a model (VILA, NVILA) run here',
-    )
+    for field, (flag, metavar, text) in _VLM.items():
+        default = getattr(VlmOptions(), field)
+        option: dict[str, Any] = {'metavar': metavar, 'type': {int: count, float: seconds}.get(type(default))}
+        if field in _CHOICES:
+            option = {'choices': _CHOICES[field]}
+        elif default is False:
+            option = {'action': 'store_true'}
+        group.add_argument(flag, dest=field, default=default, help=text, **option)
 
 
 def default_captioner(args: argparse.Namespace) -> str:
@@ -95,17 +86,8 @@ def default_captioner(args: argparse.Namespace) -> str:
 
 def captioner_from(args: argparse.Namespace, captioner: str) -> Captioner:
     """Return the captioner of that name, made as the options say; errors as of :func:`get_captioner`."""
-    options = VlmOptions(
-        prompt=args.prompt,
-        max_images=args.vlm_frames,
-        max_tokens=args.max_tokens,
-        timeout_s=args.caption_timeout,
-        device=args.device,
-        dtype=args.dtype,
-        quantization=args.quantization,
-        trust_remote_code=args.trust_remote_code,
-        batch_size=getattr(args, 'batch', _DEFAULTS.batch_size),
-    )
+    given = {field.name: getattr(args, field.name, None) for field in fields(VlmOptions)}
+    options = VlmOptions(**{name: value for name, value in given.items() if value is not None})
     return get_captioner(
         captioner,
         model=args.vlm,

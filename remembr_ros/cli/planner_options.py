@@ -1,6 +1,7 @@
 """The options of the verbs that answer questions."""
 
 import argparse
+from dataclasses import fields
 
 from remembr_ros.agent.build import AgentConfig
 from remembr_ros.agent.chat.openai_client import PRESETS
@@ -31,12 +32,14 @@ def add_planner(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         '--look-again',
+        dest='look_again_model',
         metavar='MODEL',
         help='vision language model that looks at keyframes again when the language model wants it to',
     )
     group.add_argument('--look-again-url', metavar='URL', help='its OpenAI-compatible server')
     group.add_argument(
         '--timeout',
+        dest='timeout_s',
         type=seconds,
         metavar='S',
         default=60.0,
@@ -47,13 +50,5 @@ def add_planner(parser: argparse.ArgumentParser) -> None:
 
 def agent_config(args: argparse.Namespace) -> AgentConfig:
     """Return how questions are answered, as the options of add_planner say."""
-    return AgentConfig(
-        llm=args.llm,
-        llm_url=args.llm_url,
-        llm_fallback=args.llm_fallback,
-        llm_fallback_url=args.llm_fallback_url,
-        look_again_model=args.look_again,
-        look_again_url=args.look_again_url,
-        timeout_s=args.timeout,
-        trace=args.trace,
-    )
+    given = {field.name: getattr(args, field.name, None) for field in fields(AgentConfig)}
+    return AgentConfig(**{name: value for name, value in given.items() if value is not None})

@@ -31,7 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--all', action='store_true', help='also those that have a caption, such as after a better model came'
     )
     parser.add_argument(
-        '--batch', metavar='N', type=count, default=8, help='described at once (default: %(default)s)'
+        '--batch',
+        dest='batch_size',
+        metavar='N',
+        type=count,
+        default=8,
+        help='described at once (default: %(default)s)',
     )
     add_captioner(parser)
     add_json(parser)
@@ -61,7 +66,7 @@ def _recaption(args: argparse.Namespace) -> dict[str, Any]:
         done = without_images = gone = 0
         with tqdm(total=len(wanted), unit='memory', desc='recaption', disable=None) as bar:
             # Newest first: these are asked for soonest.
-            for memory, caption in _captions(captioner, wanted[::-1], store, args.batch):
+            for memory, caption in _captions(captioner, wanted[::-1], store, args.batch_size):
                 bar.update(1)
                 if caption is None:
                     without_images += 1
