@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from remembr_ros.agent.conversation import Conversations, Followed
 from remembr_ros.agent.model.answer import Answer, Question
-from remembr_ros.agent.model.scope_text import asked_of
+from remembr_ros.agent.model.answer_text import asked_of
 from remembr_ros.agent.naming import Naming, answer_naming
 from remembr_ros.agent.narrowed_recall import EVERYTHING, NarrowedRecall
 from remembr_ros.agent.planner import (

@@ -17,7 +17,7 @@ from typing import Any
 
 from remembr_ros.agent.chat.openai_client import secrets
 from remembr_ros.agent.model.answer import Answer, Question, Usage
-from remembr_ros.agent.model.scope_text import asked_of
+from remembr_ros.agent.model.answer_text import asked_of
 from remembr_ros.agent.planner import Record
 from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.geometry import Pose

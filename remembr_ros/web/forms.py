@@ -5,7 +5,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from remembr_ros.agent.model.answer import Answer, Question
-from remembr_ros.agent.model.json_form import AnswerJson, answer_json
+from remembr_ros.agent.model.answer_json import AnswerJson, answer_json
 from remembr_ros.agent.offline.relevance_model import fit_in_a_word
 from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.model.codec import HitJson, MemoryJson, hit_json

@@ -12,8 +12,7 @@ from remembr_ros.agent.llm.evidence import Evidence
 from remembr_ros.agent.llm.second_look import SecondLook
 from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.planner import Run
-from remembr_ros.agent.times.reach import Reach
-from remembr_ros.agent.times.time_expression import parse_moment
+from remembr_ros.agent.times.time_expression import Reach, parse_moment
 from remembr_ros.agent.times.time_window import parse_span
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Point

@@ -127,26 +127,26 @@ def _deed(text: str, source: Happened, scope: Scope, context: CallContext) -> De
 def _tell(found: FoundDeeds, call: WhatHappened, context: CallContext, looked_at: int, *, whole: bool) -> str:
     context.searched.append((bool(call.when), looked_at))
     context.sure = max(context.sure, SURE if found.found else 0.0)
-    several = len({one.memory.robot for one in found.found}) > 1
-    lines = [deed_line(one, context, with_robot=several) for one in found.found]
+    several = len({deed.memory.robot for deed in found.found}) > 1
+    lines = [deed_line(deed, context, with_robot=several) for deed in found.found]
     if call.kind == STAY and not call.never:
         lines = _stays(found.found, lines)
     head = _summed_up(found.every if call.nth is None and call.limit is None else found.found, context)
     head += '' if whole else '; only the latest of that time'
-    told = [ToldLine(head), *(deed_line(one, context, with_robot=several) for one in found.anchors[:3])][:4]
+    told = [ToldLine(head), *(deed_line(deed, context, with_robot=several) for deed in found.anchors[:3])][:4]
     if found.anchors:
         told.append(ToldLine('and beside these:'))
     return '\n'.join(shown(line, context.evidence) for line in [*told, *paged(lines, call.page)])
 
 
-def _stays(some: Sequence[Occurrence], lines: Sequence[ToldLine]) -> list[ToldLine]:
+def _stays(deeds: Sequence[Occurrence], lines: Sequence[ToldLine]) -> list[ToldLine]:
     """Return how often and how long it was in each place; of one place, each time, too."""
     of_place: dict[str, list[Occurrence]] = {}
-    for one in some:
-        of_place.setdefault(one.where, []).append(one)
+    for deed in deeds:
+        of_place.setdefault(deed.where, []).append(deed)
     told = []
     for place, stays in of_place.items():
-        seconds = sum(one.seconds for one in stays)
+        seconds = sum(deed.seconds for deed in stays)
         often = 'once' if len(stays) == 1 else f'{len(stays)} times'
         ends = Hit(stays[0].memories[1], SURE), Hit(stays[-1].memories[-1], SURE)
         text = f'{neutral(said_name(place))}: {often}, {format_duration(seconds)} in all'
@@ -154,26 +154,26 @@ def _stays(some: Sequence[Occurrence], lines: Sequence[ToldLine]) -> list[ToldLi
     return [*told, *lines] if len(told) == 1 else told
 
 
-def _summed_up(some: Sequence[Occurrence], context: CallContext) -> str:
-    if not some:
+def _summed_up(deeds: Sequence[Occurrence], context: CallContext) -> str:
+    if not deeds:
         return 'none'
-    kinds = Counter(one.facts.kind or 'other' for one in some)
-    parts = [f'{len(some)}']
+    kinds = Counter(deed.facts.kind or 'other' for deed in deeds)
+    parts = [f'{len(deeds)}']
     if len(kinds) > 1:
         parts.append(', '.join(f'{number} {neutral(kind)}' for kind, number in kinds.most_common(KINDS)))
-    if failed := sum(one.failed for one in some):
+    if failed := sum(deed.failed for deed in deeds):
         parts.append(f'{failed} failed')
-    ways = [one for one in some if one.facts.kind == MOVES[-1]]  # the turns of which are others
-    if not ways or len(ways) == len(some):
-        seconds = sum(one.seconds for one in some)
-        parts.append(f'{format_duration(seconds)} in all, {format_duration(seconds / len(some))} on average')
-    metres = sum(one.metres for one in ways or some)
+    ways = [deed for deed in deeds if deed.facts.kind == MOVES[-1]]  # the turns of which are others
+    if not ways or len(ways) == len(deeds):
+        seconds = sum(deed.seconds for deed in deeds)
+        parts.append(f'{format_duration(seconds)} in all, {format_duration(seconds / len(deeds))} on average')
+    metres = sum(deed.metres for deed in ways or deeds)
     if metres:
         parts.append(f'{metres:.1f} m')
-    days = Counter(local(one.start_ns, context.question.zone).date().isoformat() for one in some)
+    days = Counter(local(deed.start_ns, context.question.zone).date().isoformat() for deed in deeds)
     if len(days) > 1:
         parts.append(', '.join(f'{day}: {number}' for day, number in [*days.items()][:DAYS]))
-    robots = {one.memory.robot for one in some}
+    robots = {deed.memory.robot for deed in deeds}
     return (
         f'{len(robots)} robots; `robot` narrows to one; {"; ".join(parts)}'
         if len(robots) > 1
@@ -181,20 +181,20 @@ def _summed_up(some: Sequence[Occurrence], context: CallContext) -> str:
     )
 
 
-def deed_line(one: Occurrence, context: CallContext, *, with_robot: bool) -> ToldLine:
+def deed_line(deed: Occurrence, context: CallContext, *, with_robot: bool) -> ToldLine:
     """Return when something took place, what, and how it ended, if that is known."""
-    who = f'robot {quoted(one.memory.robot[:60])} ' if with_robot else ''
-    start, end = clock(one.start_ns, context.question), clock(one.end_ns, context.question)
-    lasts = start != end and (not _is_move(one) or one.facts.kind == MOVES[-1])
+    who = f'robot {quoted(deed.memory.robot[:60])} ' if with_robot else ''
+    start, end = clock(deed.start_ns, context.question), clock(deed.end_ns, context.question)
+    lasts = start != end and (not _is_move(deed) or deed.facts.kind == MOVES[-1])
     when = f'{who}{start} to {end}' if lasts else f'{who}{start}'
-    memories = one.memories[1:] if one.facts.kind == STAY else one.memories
+    memories = deed.memories[1:] if deed.facts.kind == STAY else deed.memories
     ends = memories[:1] if len(memories) < 2 else (memories[0], memories[-1])
-    said = one.facts.text if _is_move(one) else quoted(one.memory.caption[:300])
-    said = neutral(said_name(one.where)) if one.facts.kind == STAY else said
-    outcome = '' if one.outcome == 'unknown' else f', {one.outcome}'
-    metres = f', {one.metres:.1f} m' if one.metres and not _is_move(one) else ''
-    return ToldLine(f'{when} {said}{outcome}{metres}', [Hit(memory, SURE) for memory in ends], one.seconds)
+    said = deed.facts.text if _is_move(deed) else quoted(deed.memory.caption[:300])
+    said = neutral(said_name(deed.where)) if deed.facts.kind == STAY else said
+    outcome = '' if deed.outcome == 'unknown' else f', {deed.outcome}'
+    metres = f', {deed.metres:.1f} m' if deed.metres and not _is_move(deed) else ''
+    return ToldLine(f'{when} {said}{outcome}{metres}', [Hit(memory, SURE) for memory in ends], deed.seconds)
 
 
-def _is_move(one: Occurrence) -> bool:
-    return one.facts.kind.split(' ')[0] in MOVES
+def _is_move(deed: Occurrence) -> bool:
+    return deed.facts.kind.split(' ')[0] in MOVES

@@ -89,12 +89,12 @@ def object_history(call: ObjectHistory, context: CallContext) -> Job:
     if not known:
         raise InvalidRequest('these are no objects; find_objects has their labels')
 
-    def history(one: KnownObject) -> str:
+    def history(known: KnownObject) -> str:
         told = [
             f'{event} {format_clock(at_ns, context.question.zone)}'
-            for at_ns, event in events_of(one)[-MOST_TOLD:]
+            for at_ns, event in events_of(known)[-MOST_TOLD:]
         ]
-        return f'{context.evidence.label(Hit(one.memory, 1.0))}: {context.evidence.tell("; ".join(told))}'
+        return f'{context.evidence.label(Hit(known.memory, 1.0))}: {context.evidence.tell("; ".join(told))}'
 
     return lambda: lambda: '\n'.join(map(history, known))
 

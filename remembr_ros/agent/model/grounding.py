@@ -2,13 +2,13 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
-from remembr_ros.agent.model.number_words import TENS, TO_TWENTY
+from remembr_ros.agent.model.question_text import ORDINALS, TENS, TO_TWENTY
 from remembr_ros.agent.model.same_place import SamePlace
 from remembr_ros.errors import Ungrounded, Unsupported
 from remembr_ros.geometry import distance
@@ -20,13 +20,9 @@ from remembr_ros.timestamps import NS
 Placed = Answer | Memory | Question  # What has places, in a frame and on a map
 
 _NUMBER = re.compile(r'\d+(?:[.:,/\u2044]\d+)*')
-_ORDINALS = (
-    'third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth '
-    'sixteenth seventeenth eighteenth nineteenth twentieth'
-).split()
 _VALUES = {
     **{word: str(value) for value, word in enumerate(TO_TWENTY)},
-    **{word: f'#{value}' for value, word in enumerate(_ORDINALS, start=3)},
+    **{word: f'#{value}' for value, word in enumerate(ORDINALS[2:], start=3)},
     **dict.fromkeys(('half', 'halfway', 'half-way', 'half way'), '1/2'),
     'quarter': '1/4',
 }
@@ -34,7 +30,7 @@ _SMALL_VALUES = {'zero': '#0', 'one': '#1', 'first': '#1', 'second': '#2'}
 """With a #: which one it is, and not how many; the number of cited memories is none of these."""
 _LARGER = [*TENS[1:], 'thousand', 'dozen']
 _NUMBER_WORD = re.compile(
-    rf'\b({"|".join([*TO_TWENTY[2:], *_ORDINALS, *_LARGER])}|half(?:[- ]?way)?|quarter)s?\b', re.IGNORECASE
+    rf'\b({"|".join([*TO_TWENTY[2:], *ORDINALS[2:], *_LARGER])}|half(?:[- ]?way)?|quarter)s?\b', re.IGNORECASE
 )
 """Without zero, one, first and second, which are rarely numbers: 'one can see', 'I first saw'."""
 _COUNTED = r'floor|level|storey|story|door|room|gate|met(?:re|er)|kilomet(?:re|er)|step|minute|hour|day|week'
@@ -89,6 +85,16 @@ class Claim:
     end: Hit | None = None
     duration_s: float | None = None
     confidence: float = 0.0
+
+
+def yes_or_no(yes: bool, text: str, evidence: Sequence[Hit] = (), *, sure: float = 0.0) -> Claim:
+    """Return a claim that begins with yes or no."""
+    return Claim(Kind.BINARY, f'{"Yes" if yes else "No"}: {text}', evidence, binary=yes, confidence=sure)
+
+
+def shown(memories: Iterable[Memory]) -> list[Hit]:
+    """Return memories as evidence, each once."""
+    return [Hit(memory, 1.0) for memory in {memory.id: memory for memory in memories}.values()]
 
 
 def comparable(one: Placed, other: Placed) -> bool:

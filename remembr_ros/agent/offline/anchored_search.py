@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from remembr_ros.agent.model.answer import Kind, Question
-from remembr_ros.agent.model.grounding import Choice, Claim, choose
+from remembr_ros.agent.model.grounding import Choice, Claim, choose, yes_or_no
 from remembr_ros.agent.model.same_place import by_place, span, stay_of, stays
 from remembr_ros.agent.offline.answer_sentences import name_as_read
 from remembr_ros.agent.offline.not_seen import absent
@@ -259,7 +259,6 @@ def _nothing(
         return Claim(Kind.NOT_SEEN, f'I have not seen {thing} {where}.')
     elsewhere = find_sightings(request, recall, scope)[:1] if request.target else []
     if not elsewhere:
-        return Claim(Kind.BINARY, f'No: no memory shows {thing}.', binary=False)
+        return yes_or_no(False, f'no memory shows {thing}.')
     evidence = {hit.memory.id: hit for hit in (*elsewhere, *(anchor.hits[0] for anchor in anchors))}
-    text = f'No: {thing} was seen, but not {where}.'
-    return Claim(Kind.BINARY, text, list(evidence.values()), binary=False)
+    return yes_or_no(False, f'{thing} was seen, but not {where}.', list(evidence.values()))

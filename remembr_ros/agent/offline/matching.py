@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher, get_close_matches
 
 from remembr_ros.agent.model.answer import Kind
-from remembr_ros.agent.offline.other_words import is_purpose, same
-from remembr_ros.agent.offline.question_terms import ROOMS
+from remembr_ros.agent.offline.question_terms import ROOMS, is_purpose, same
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.matching.terms import STOP_WORDS, content_stems, stem, words
 from remembr_ros.memory.model.record import Memory

@@ -1,13 +1,16 @@
-"""Robots, maps and floors that a question names: they say whose memories are meant, and of where."""
+"""Whose memories a question is about, and of where: robots, maps, floors, "it" and "here" that it names."""
 
 import re
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from remembr_ros.agent.offline.places.request import named_in
+from remembr_ros.agent.model.answer import Kind, Question
+from remembr_ros.agent.model.grounding import Choice
+from remembr_ros.agent.offline.places.place_request import named_in
 from remembr_ros.agent.offline.question_terms import ASKING
+from remembr_ros.agent.offline.request import Request, parse_request, thing_of
 from remembr_ros.agent.overview.floors import floor_of_map, floors_in, without_floors
-from remembr_ros.agent.times.reach import Reach
+from remembr_ros.agent.times.time_expression import Reach
 from remembr_ros.memory.matching.terms import STOP_WORDS
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.places.place import NamedPlace
@@ -23,6 +26,15 @@ _CLAUSE = re.compile(
 )
 _OF_YOU = {'is': 'are', 'was': 'were', 'has': 'have', 'does': 'do'}
 _SUBJECT = r'\b(?P<verb>did|does|do|has|have|had|was|were|is|are|can|could|will)\s+'
+
+
+_ELLIPSIS = re.compile(
+    r'^\W*(?:and|(?:and\s+)?what\s+about|how\s+about)\s+(?P<what>(?:the|a|an|any|room|lab)\s+[\w\s-]+?)\W*$',
+    re.IGNORECASE,
+)
+_PRONOUN = re.compile(r'\b(?:it|them|they)\b|\b(?:that|this|those|these|there)(?=\W*$)', re.IGNORECASE)
+
+HERE_RADIUS_M = 10.0  # What is 'here' is this near
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +74,14 @@ def named_scope(text: str, recall: Recall) -> NamedScope:
     survey = recall.survey()
     map_ids = [area.map_id for area in survey.areas if area.map_id]
     map_id = None
-    for one in sorted(map_ids, key=len, reverse=True):
-        spelled = r'[\s_-]*'.join(map(re.escape, re.findall(r'[^\W\d_]+|\d+', one)))
+    for known_map in sorted(map_ids, key=len, reverse=True):
+        spelled = r'[\s_-]*'.join(map(re.escape, re.findall(r'[^\W\d_]+|\d+', known_map)))
         place = rf'\b(?:on|in|at|of|inside)\s+(?:the\s+)?(?:map\s+)?{spelled}(?:\s+(?:map|floor))?(?![\w-])'
         if (found := re.search(place, text, re.IGNORECASE)) is not None:
-            map_id, text = one, text[: found.start()] + text[found.end() :]
+            map_id, text = known_map, text[: found.start()] + text[found.end() :]
             break
     floors = floors_in(text)
-    on_floor = [one for one in map_ids if len(floors) == 1 and floor_of_map(one) in floors]
+    on_floor = [known_map for known_map in map_ids if len(floors) == 1 and floor_of_map(known_map) in floors]
     if map_id is None and len(on_floor) == 1:
         map_id = on_floor[0]
         text = re.sub(r'\b(?:on|at|in|of)\s+(?:the\s+)?(?=\s|[?.!,]|$)', '', without_floors(text))
@@ -82,20 +94,20 @@ def named_scope(text: str, recall: Recall) -> NamedScope:
 
 def within_place(named: NamedScope, places: Places, recall: Recall) -> NamedScope:
     """Return the scope of a question that says within which place: 'Is there a fridge in the kitchen?'"""
-    known = [one for one in places.all if named.map_id in (None, one.memory.map_id)]
-    for (start, end), one in named_in(named.text, known):
+    known = [place for place in places.all if named.map_id in (None, place.memory.map_id)]
+    for (start, end), place in named_in(named.text, known):
         inside = re.search(r'\b(?:in|inside(?:\s+of)?|within|at)\s+$', named.text[:start], re.IGNORECASE)
         of_thing = re.match(r'\s+([^\W\d_]+)', named.text[end:])  # 'in the kitchen sink'
         # 'At the lift' it may have been before its door.
         there = inside and (
-            inside[0][:2].lower() != 'at' or recall.count(Scope(place=one.name, map_id=one.memory.map_id))
+            inside[0][:2].lower() != 'at' or recall.count(Scope(place=place.name, map_id=place.memory.map_id))
         )
         if inside and _CLAUSE.search(named.text[: inside.start()]):
             continue  # where that was which is before or after what is asked
         if inside and there and (of_thing is None or of_thing[1].lower() in ASKING):
             text = f'{named.text[: inside.start()]} {named.text[end:]}'
             text = re.sub(r'\s+(?=[?.!,])', '', ' '.join(text.split()))
-            return replace(named, text=text, map_id=one.memory.map_id, place=one)
+            return replace(named, text=text, map_id=place.memory.map_id, place=place)
     return named
 
 
@@ -118,3 +130,37 @@ def _without_robot(text: str, said: str) -> str:
     return named.sub(
         ' ', acting.sub(lambda found: f'{_OF_YOU.get(found["verb"].lower(), found["verb"])} you', text)
     )
+
+
+def resolved(question: Question) -> str:
+    """Return the text of a question with the thing of the one before in place of 'it'."""
+    if question.prior is None:
+        return question.text
+    before = question.prior.question
+    thing = thing_of(before)
+    if not thing:
+        return question.text
+    if (other := _ELLIPSIS.match(question.text)) and thing in before:  # 'And the red one?'
+        return before.replace(thing, re.sub(r'\bone\b', thing.split()[-1], other['what']))
+    return _PRONOUN.sub(lambda _: thing, question.text, count=1)
+
+
+def asked_of(named: NamedScope, question: Question) -> tuple[Request, Scope]:
+    """Return what a question asks for, and of which memories."""
+    request = parse_request(named.text, question.now_ns, question.zone, named.reach)
+    window, place = request.window, named.place
+    map_id = named.map_id if named.map_id is not None else question.map_id or None
+    robots, name = named.robots, None if place is None else place.name
+    return request, Scope(window.after_ns, window.before_ns, robots=robots, map_id=map_id, place=name)
+
+
+def around_here(request: Request, question: Question, scope: Scope) -> Scope:
+    """Narrow down a scope for a question such as 'Is there a printer here?' or 'Where are you?'."""
+    if not request.here or question.here is None or request.relation is not None:
+        return scope
+    if request.target:
+        if request.kind not in (Kind.BINARY, Kind.TEXT) or request.choice is not Choice.CITED_FIRST:
+            return scope
+    elif request.window.at_ns is not None:
+        return scope
+    return replace(scope, near=question.here.position, radius_m=HERE_RADIUS_M)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.answer_text import EVEN
-from remembr_ros.agent.model.grounding import Claim
+from remembr_ros.agent.model.grounding import Claim, yes_or_no
 from remembr_ros.agent.model.memory_prompt import ago
 from remembr_ros.agent.offline.question_terms import TITLES
 from remembr_ros.agent.offline.relevance_model import POOL, SHOWN, find_sightings
@@ -58,8 +58,7 @@ def absent(request: Request, question: Question, recall: Recall, scope: Scope, t
     if why := _why_untold(request, recall, scope, total):
         return untold(why)
     if request.kind is Kind.BINARY:
-        text = f'No: none of {total} memories shows {thing}.'
-        return Claim(Kind.BINARY, text, binary=False, confidence=1.0 - SHOWN)
+        return yes_or_no(False, f'none of {total} memories shows {thing}.', sure=1.0 - SHOWN)
     text = f'I have not seen {thing}: none of {total} memories shows it.'
     return Claim(Kind.NOT_SEEN, text, confidence=1.0 - SHOWN)
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.answer_text import EVEN, with_facts
-from remembr_ros.agent.model.grounding import Choice, Claim, choose, ground
+from remembr_ros.agent.model.grounding import Choice, Claim, choose, ground, yes_or_no
 from remembr_ros.agent.model.same_place import stay_of
 from remembr_ros.agent.offline.anchored_search import Findings, search_by_anchors
 from remembr_ros.agent.offline.answer_sentences import (
@@ -25,15 +25,15 @@ from remembr_ros.agent.offline.answer_sentences import (
     what_is_there,
 )
 from remembr_ros.agent.offline.day_questions import claim_of_day, parse_day
-from remembr_ros.agent.offline.deeds.answers import answer_deeds
+from remembr_ros.agent.offline.deeds.deed_answers import answer_deeds
 from remembr_ros.agent.offline.deeds.goals import answer_goal
 from remembr_ros.agent.offline.matching import another_thing, is_english, lacks_a_part, misspelled
 from remembr_ros.agent.offline.motion_questions import answer_motion
-from remembr_ros.agent.offline.named_scope import NamedScope, named_scope, within_place
+from remembr_ros.agent.offline.named_scope import around_here, asked_of, named_scope, resolved, within_place
 from remembr_ros.agent.offline.not_seen import FOREIGN, absent, beyond_rules, not_understood, untold
-from remembr_ros.agent.offline.objects.answers import answer_by_objects
-from remembr_ros.agent.offline.places.answers import answer_by_places, in_room
-from remembr_ros.agent.offline.places.request import without_room
+from remembr_ros.agent.offline.objects.object_answers import answer_by_objects
+from remembr_ros.agent.offline.places.place_answers import answer_by_places
+from remembr_ros.agent.offline.places.room_of_thing import in_room, without_room
 from remembr_ros.agent.offline.relation import RelationKind
 from remembr_ros.agent.offline.relevance_model import (
     PERHAPS,
@@ -45,7 +45,7 @@ from remembr_ros.agent.offline.relevance_model import (
     find_sightings,
     sure_ones,
 )
-from remembr_ros.agent.offline.request import Request, parse_request, thing_of
+from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Hit, Query, Scope
@@ -60,20 +60,12 @@ MAX_READ = 1_000
 """Characters of a question that are read. The rules know sentences, and what they take grows with the text: a
 planner that computes can be stopped between its recalls only."""
 
-_ELLIPSIS = re.compile(
-    r'^\W*(?:and|(?:and\s+)?what\s+about|how\s+about)\s+(?P<what>(?:the|a|an|any|room|lab)\s+[\w\s-]+?)\W*$',
-    re.IGNORECASE,
-)
 _BOTH = re.compile(
     r'^\W*((?:did|have|had|was|is|are|were)\b.*?)\s+both\s+((?:an?|the)\s.+?)\s+and\s+((?:an?|the)\s.+?)\W*$',
     re.IGNORECASE,
 )
-_PRONOUN = re.compile(r'\b(?:it|them|they)\b|\b(?:that|this|those|these|there)(?=\W*$)', re.IGNORECASE)
-
 _GONE = frozenset(('away', 'gone', 'lost', 'missing', 'moved', 'no', 'not', 'removed', 'stolen'))
 """Words of a note that may say where a thing is not."""
-
-HERE_RADIUS_M = 10.0  # What is 'here' is this near
 
 
 class OfflinePlanner:
@@ -93,32 +85,38 @@ class OfflinePlanner:
 
     # One return per way to leave a question.
     def _answer(self, question: Question, recall: Recall, run: Run) -> Answer:
-        named = named_scope(_resolved(question), recall)
+        named = named_scope(resolved(question), recall)
         # Of other robots it is of no interest where this one is.
         question = replace(question, here=None if named.robots else question.here)
-        request, scope = _asked(named, question)
+        request, scope = asked_of(named, question)
         run.check()
         run.on_progress(Progress('recalling', request.target or question.text))
-        told = answer_goal(request, question, recall, scope)
-        if (told := told or answer_by_places(request, question, recall, scope)) is None:
+        claim_by_rule = answer_goal(request, question, recall, scope)
+        if (claim_by_rule := claim_by_rule or answer_by_places(request, question, recall, scope)) is None:
             where = without_room(named.text, question.places)
             named = within_place(replace(named, text=where), question.places, recall)
-            request, scope = _asked(named, question)
+            request, scope = asked_of(named, question)
             if why := not_understood(request):
                 return ground(untold(why), question, NAME)
         why = named.unknown or beyond_rules(request)
-        told = told if told or named.unknown else answer_deeds(request, question, recall, scope)
-        told = told if told or why else answer_by_objects(request, question, recall, scope)
-        if told is None and (day := parse_day(request, question)) is not None:
+        claim_by_rule = (
+            claim_by_rule
+            if claim_by_rule or named.unknown
+            else answer_deeds(request, question, recall, scope)
+        )
+        claim_by_rule = (
+            claim_by_rule if claim_by_rule or why else answer_by_objects(request, question, recall, scope)
+        )
+        if claim_by_rule is None and (day := parse_day(request, question)) is not None:
             day = replace(
                 day, scope=replace(day.scope, robots=named.robots, map_id=named.map_id, place=scope.place)
             )
             return ground(claim_of_day(day, question, recall), question, NAME)
-        if (told := told or answer_motion(request, question, recall, scope)) is not None:
-            return with_facts(ground(told, question, NAME), question)
+        if (claim_by_rule := claim_by_rule or answer_motion(request, question, recall, scope)) is not None:
+            return with_facts(ground(claim_by_rule, question, NAME), question)
         if why:
             return ground(untold(why), question, NAME)
-        scope = _around_here(request, question, scope)
+        scope = around_here(request, question, scope)
         total = recall.count(scope)
         found = _find(request, question, recall, scope) if total else Findings(request, scope)
         taken = ''
@@ -145,15 +143,6 @@ class OfflinePlanner:
         return replace(answer, text=f'{answer.text}{taken}')
 
 
-def _asked(named: NamedScope, question: Question) -> tuple[Request, Scope]:
-    """Return what a question asks for, and of which memories."""
-    request = parse_request(named.text, question.now_ns, question.zone, named.reach)
-    window, place = request.window, named.place
-    map_id = named.map_id if named.map_id is not None else question.map_id or None
-    robots, name = named.robots, None if place is None else place.name
-    return request, Scope(window.after_ns, window.before_ns, robots=robots, map_id=map_id, place=name)
-
-
 def _as_spelled(request: Request, text: str, recall: Recall, scope: Scope) -> tuple[str, str]:
     """Return a question with its misspelled words as memories have them, and a sentence that says so."""
     around = [hit.memory for hit in recall.find(Query(request.target, scope=scope, limit=POOL))]
@@ -162,19 +151,6 @@ def _as_spelled(request: Request, text: str, recall: Recall, scope: Scope) -> tu
         text = re.sub(rf'\b{re.escape(word)}\b', known, text, flags=re.IGNORECASE)
     said = ', '.join(f'"{word}" for "{known}"' for word, known in taken.items())
     return text, f' I took {said}.' if taken else ''
-
-
-def _resolved(question: Question) -> str:
-    """Return the text of a question with the thing of the one before in place of 'it'."""
-    if question.prior is None:
-        return question.text
-    before = question.prior.question
-    thing = thing_of(before)
-    if not thing:
-        return question.text
-    if (other := _ELLIPSIS.match(question.text)) and thing in before:  # 'And the red one?'
-        return before.replace(thing, re.sub(r'\bone\b', thing.split()[-1], other['what']))
-    return _PRONOUN.sub(lambda _: thing, question.text, count=1)
 
 
 def _find(request: Request, question: Question, recall: Recall, scope: Scope) -> Findings:
@@ -221,8 +197,7 @@ def _seen_by_others(request: Request, question: Question, recall: Recall, scope:
     by, of = found.hits[0].memory.robot, ' or '.join(scope.robots)
     text = f'{sentences_about(request, found.hits[0])} Seen by {by}, not by {of}.'
     yes = bool(request.deed)  # whoever put it there need not have looked
-    text = f'{"Yes" if yes else "No"}: {text}'
-    return Claim(Kind.BINARY, text, as_good_as_best(found.hits), binary=yes, confidence=PERHAPS)
+    return yes_or_no(yes, text, as_good_as_best(found.hits), sure=PERHAPS)
 
 
 def _no_more(found: Findings, recall: Recall, scope: Scope, map_id: str | None) -> Claim | None:
@@ -247,18 +222,6 @@ def _no_more(found: Findings, recall: Recall, scope: Scope, map_id: str | None) 
         return None
     where = f'It was last seen on map {last.memory.map_id}: ' if last.memory.map_id else 'It was last seen: '
     return Claim(Kind.BINARY, f'No. {where}{sentences_about(alone, last)}', [last], binary=False)
-
-
-def _around_here(request: Request, question: Question, scope: Scope) -> Scope:
-    """Narrow down a scope for a question such as 'Is there a printer here?' or 'Where are you?'."""
-    if not request.here or question.here is None or request.relation is not None:
-        return scope
-    if request.target:
-        if request.kind not in (Kind.BINARY, Kind.TEXT) or request.choice is not Choice.CITED_FIRST:
-            return scope
-    elif request.window.at_ns is not None:
-        return scope
-    return replace(scope, near=question.here.position, radius_m=HERE_RADIUS_M)
 
 
 def _sureness(claim: Claim, found: Findings, question: Question) -> float:

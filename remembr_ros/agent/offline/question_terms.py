@@ -1,9 +1,11 @@
-"""What a question is about, apart from the words that only ask: its target, head, names and numbers."""
+"""What a question is about: its target, names and numbers, other words for these, and how to say it back."""
 
 import re
+from collections.abc import Sequence
+from functools import cache
 
-from remembr_ros.agent.model.quotation import unquoted
-from remembr_ros.memory.matching.terms import STOP_WORDS, stem, words
+from remembr_ros.agent.model.question_text import unquoted
+from remembr_ros.memory.matching.terms import STOP_WORDS, stem, synonyms, words
 
 PLACES = r'(?:room|place|location|position|corridor|floor|way)'
 
@@ -16,13 +18,12 @@ _KEPT = (
 
 ASKING = STOP_WORDS.union(
     'already anywhere around arrive arrived behind beside closest currently current during earliest '
-    'encountered '
-    'encounter everything far farthest fewer found furthest happen hours hour im inside know labeled '
-    'labelled labels label least less located location looked looking marked minutes minute named nearby '
-    'nearest noticed notice observed observe opposite passed pass position reached reach readable reads '
-    'recent remained remain saying seconds seeing signs sign since somewhere spend spent spotted spot '
-    'stayed stay still stood taken takes taking text think times titled took tour use visible visited '
-    'visit waited wait whereabouts within words word writing written yet'.split()
+    'encountered encounter everything far farthest fewer found furthest happen hours hour im inside know '
+    'labeled labelled labels label least less located location looked looking marked minutes minute '
+    'named nearby nearest noticed notice observed observe opposite passed pass position reached reach '
+    'readable reads recent remained remain saying seconds seeing signs sign since somewhere spend spent '
+    'spotted spot stayed stay still stood taken takes taking text think times titled took tour use visible '
+    'visited visit waited wait whereabouts within words word writing written yet'.split()
 )
 """Words that only ask: those of which all questions are made, and those of what is remembered."""
 
@@ -172,3 +173,90 @@ def _counts(text: str, found: re.Match[str]) -> bool:
     start = max(found.start() - _NEIGHBOUR, 0)
     before = words(text[start : found.start()])
     return not before or before[-1] in STOP_WORDS or before[-1] in ('least', 'most', 'than', 'exactly')
+
+
+_PURPOSES = {
+    ('throw', 'dispose', 'recycle'): 'trash can bin recycling',
+    ('sit', 'rest'): 'seat seating bench chair sofa',
+    ('eat', 'food', 'hungry', 'lunch'): 'food restaurant cafe cafeteria',
+    ('drink', 'thirsty'): 'drink coffee cafe fountain vending',
+    ('buy', 'shop'): 'shop store vending',
+    ('call',): 'phone telephone',
+    ('park',): 'parking',
+    ('wash',): 'sink restroom',
+    ('enter', 'entered', 'entering'): 'entrance',
+    ('leave', 'leaving', 'left'): 'exit',
+}
+"""Stems of what one does or lacks, and the things that a camera sees where that can be done."""
+
+_THINGS = {doing: tuple(things.split()) for doings, things in _PURPOSES.items() for doing in doings}
+
+
+def things_for(target: str) -> str:
+    """Return what serves the purposes that a target names, such as bins for 'throw away'; else nothing."""
+    things = [thing for word in words(target) for thing in _THINGS.get(stem(word), ())]
+    return ' '.join(dict.fromkeys(things))
+
+
+def is_purpose(stemmed: str) -> bool:
+    """Tell whether a word says what is done rather than with what."""
+    return stemmed in _THINGS
+
+
+@cache
+def same(stemmed: str, *, deed: bool = False) -> Sequence[str]:
+    """Return the other stems for the same thing, and those of what serves the same purpose.
+
+    :param deed: the word says what somebody did with a thing: who left a parcel asks for no exit
+    """
+    found = [*synonyms(stemmed)]
+    found += [] if deed else [stem(thing) for thing in _THINGS.get(stemmed, ())]
+    return tuple(other for other in dict.fromkeys(found) if other != stemmed)
+
+
+_BEFORE = re.compile(
+    r"(?:\b(?:an?|the|some|this|that|these|those|my|your|our|over|nearest|closest|\d+)\s+)*[\"“«']?$",
+    re.IGNORECASE,
+)
+_AFTER = re.compile(r"[\"”»']|\s+(?:(?:something|it|them|things)\s+)?(?:away|down|off|out)\b", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
+_OF_SPEAKER = re.compile(
+    r'\b(?:(?:that|which|who|whom|where|when|for|as|from)\s+)?(?:you|i|we|me|us|your|my|our|did|was|were|is|are)\b',
+    re.IGNORECASE,
+)
+_MANY = frozenset('people men women children stairs both many several some'.split())
+
+
+def noun_phrase(asked: str, thing: str, deed: str = '') -> str:
+    """Return the noun phrase of a question, with its article and what is said of it.
+
+    A place 'to throw something away' is one; of other deeds, as in 'When did you cross the street?', it is
+    their words in quotation marks.
+
+    :param asked: the part of the question that names the thing
+    :param thing: its words without those that only ask; returned where they are not in one piece
+    :param deed: the verb in it that says what somebody did with the thing; empty: there is none
+    """
+    named = set(words(thing))
+    found = [word for word in _WORD.finditer(asked) if named.intersection(words(word[0]))]
+    if not found:
+        return thing
+    start, end = found[0].start(), found[-1].end()
+    if (speaker := _OF_SPEAKER.search(asked, start, end)) is not None:
+        end = speaker.start()
+    before, after = _BEFORE.search(asked[:start]), _AFTER.match(asked, end)
+    phrase = f'{before[0] if before else ""}{asked[start:end].strip()}{after[0] if after else ""}'
+    first = words(phrase)[:1]
+    if first and is_purpose(stem(first[0])) and first[0] not in words(things_for(first[0])):
+        return f'a place to {phrase}'
+    return f'what fits "{phrase}"' if deed and first == words(deed)[:1] else phrase or thing
+
+
+def is_plural(phrase: str) -> bool:
+    """Tell whether several are meant: 'two red chairs', 'people with dogs', not 'a bus with seats'."""
+    head = words(ADDED.split(phrase, maxsplit=1)[0])
+    if not head or head[0] in ('a', 'an', 'one', 'this', 'that'):
+        return False
+    return not _MANY.isdisjoint(head) or (
+        head[-1].endswith('s') and not head[-1].endswith(('ss', 'us', 'is'))
+    )

@@ -17,7 +17,7 @@ from remembr_ros.agent.offline.matching import (
     lacks_a_part,
     words_found,
 )
-from remembr_ros.agent.offline.other_words import things_for
+from remembr_ros.agent.offline.question_terms import things_for
 from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import OBJECT, Memory

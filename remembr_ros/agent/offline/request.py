@@ -6,8 +6,7 @@ from datetime import timezone, tzinfo
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.grounding import Choice
-from remembr_ros.agent.model.quotation import quoted, unquoted
-from remembr_ros.agent.offline.noun_phrase import noun_phrase
+from remembr_ros.agent.model.question_text import quotations, unquoted
 from remembr_ros.agent.offline.question_terms import (
     ASKING,
     PLACES,
@@ -15,6 +14,7 @@ from remembr_ros.agent.offline.question_terms import (
     deed_of,
     has_digit,
     names,
+    noun_phrase,
     numbered,
     phrase_of,
     said_in,
@@ -22,7 +22,7 @@ from remembr_ros.agent.offline.question_terms import (
     without_deed,
 )
 from remembr_ros.agent.offline.relation import Relation, RelationKind, parse_relation, unfronted
-from remembr_ros.agent.times.reach import Reach
+from remembr_ros.agent.times.time_expression import Reach
 from remembr_ros.agent.times.time_window import Window, parse_window
 from remembr_ros.memory.matching.terms import STOP_WORDS, stem, words
 
@@ -221,7 +221,7 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
     every = kind is Kind.POSITION and _EVERY.search(unquoted(about)) is not None
     if every:
         about = _EVERY.sub(' ', about, count=1)
-    texts = quoted(about)
+    texts = quotations(about)
     bare = unquoted(about)
     choosing = said_in(_NO_CHOICE.sub(' ', bare))
     choice = next((choice for choice, any_of in _CHOICES.items() if any_of & choosing), Choice.CITED_FIRST)

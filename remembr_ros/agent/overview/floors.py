@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
+from remembr_ros.agent.model.question_text import ORDINALS, TO_TWENTY
 from remembr_ros.memory.model.record import Memory
 
 STOREY_M = 2.5  # No storey is lower
@@ -19,8 +20,7 @@ ON_LEVEL_M = 0.5  # Poses of one floor are this near to it in height
 ON_LEVELS = 0.9  # Share of all poses that are, where there are floors; on a hill they are not
 FEWEST = 3  # Memories on a floor; in a lift there are fewer
 
-_ORDINALS = 'first second third fourth fifth sixth seventh eighth ninth tenth'.split()
-_CARDINALS = 'one two three four five six seven eight nine ten'.split()
+_ORDINALS, _CARDINALS = ORDINALS[:10], TO_TWENTY[1:11]
 _NUMBERS = {word: number for some in (_ORDINALS, _CARDINALS) for number, word in enumerate(some, 1)}
 _FLOOR = r'(?:floor|level|storey|story)'
 _NAMED = re.compile(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from remembr_ros.agent.model.answer import Kind
-from remembr_ros.agent.model.grounding import Choice, Claim
+from remembr_ros.agent.model.grounding import Choice, Claim, yes_or_no
 from remembr_ros.agent.model.same_place import span
 from remembr_ros.geometry import distance
 from remembr_ros.memory.matching.sentences import split_sentences
@@ -72,22 +72,22 @@ def motion_answer(asked: MotionQuestion, way: Journey) -> Claim:
     return _ANSWERS[asked.what](asked, way)
 
 
-def _among(asked: MotionQuestion, way: Journey, some: Sequence[Stretch]) -> list[Stretch]:
+def _among(asked: MotionQuestion, way: Journey, stretches: Sequence[Stretch]) -> list[Stretch]:
     """Return those that are asked about, the one that is meant first."""
     if asked.at_anchor:
-        at = [one for one in some if _is_at(one, asked.anchors)]
-        return sorted(at, key=lambda one: min(_apart_ns(one, hit.memory) for hit in asked.anchors))
-    found = way.inside(some)
+        at = [stretch for stretch in stretches if _is_at(stretch, asked.anchors)]
+        return sorted(at, key=lambda stretch: min(_apart_ns(stretch, hit.memory) for hit in asked.anchors))
+    found = way.inside(stretches)
     if asked.longest:
-        return sorted(found, key=lambda one: -one.seconds)
+        return sorted(found, key=lambda stretch: -stretch.seconds)
     return found if asked.choice is Choice.EARLIEST else found[::-1]
 
 
-def _is_at(one: Stretch, anchors: Sequence[Hit]) -> bool:
+def _is_at(stretch: Stretch, anchors: Sequence[Hit]) -> bool:
     for hit in anchors:
-        pose, apart_ns = hit.memory.pose, _apart_ns(one, hit.memory)
-        known = pose is not None and hit.memory.map_id == one.memories[0].map_id
-        near = known and pose and one.start and distance(pose.position, one.start.position) <= AT_M
+        pose, apart_ns = hit.memory.pose, _apart_ns(stretch, hit.memory)
+        known = pose is not None and hit.memory.map_id == stretch.memories[0].map_id
+        near = known and pose and stretch.start and distance(pose.position, stretch.start.position) <= AT_M
         if apart_ns <= AT_NS or (near and apart_ns <= AROUND_NS):
             return True
     return False
@@ -105,7 +105,7 @@ def _turn(asked: MotionQuestion, way: Journey) -> Claim:
         is_so = bool(meant) and asked.side in (None, meant[0].motion)
         text = f'I turned {turned(meant[0])}' if meant else f'I did not turn {named}'.rstrip()
         evidence = _hits(meant[0]) if meant else _some(asked, way)
-        return Claim(Kind.BINARY, f'{"Yes" if is_so else "No"}: {text}.', evidence, binary=is_so)
+        return yes_or_no(is_so, f'{text}.', evidence)
     found = _among(asked, way, of_side)
     if asked.counting:
         return _count(f'turned {named}'.rstrip(), found, asked, way)
@@ -115,12 +115,14 @@ def _turn(asked: MotionQuestion, way: Journey) -> Claim:
 
 
 def _stop(asked: MotionQuestion, way: Journey) -> Claim:
-    found = _among(asked, way, [one for one in stops(way.stretches) if one.seconds >= asked.least_s])
+    found = _among(
+        asked, way, [stretch for stretch in stops(way.stretches) if stretch.seconds >= asked.least_s]
+    )
     if asked.counting:
         return _count('stopped', found, asked, way)
     if asked.kind is Kind.BINARY:
-        text = f'Yes: I stood for {found[0].seconds:.0f} s.' if found else f'No: {_NO_STOP}'
-        return Claim(Kind.BINARY, text, _hits(found[0]) if found else _some(asked, way), binary=bool(found))
+        text = f'I stood for {found[0].seconds:.0f} s.' if found else _NO_STOP
+        return yes_or_no(bool(found), text, _hits(found[0]) if found else _some(asked, way))
     if not found:
         return Claim(Kind.NOT_SEEN, _NO_STOP)
     if asked.kind is Kind.DURATION:
@@ -131,8 +133,8 @@ def _stop(asked: MotionQuestion, way: Journey) -> Claim:
 def _going(asked: MotionQuestion, way: Journey) -> Claim:
     found = _among(asked, way, legs(way.stretches))
     if asked.kind is Kind.BINARY:
-        text = 'Yes: I drove.' if found else 'No: I stood all the time.'
-        return Claim(Kind.BINARY, text, _hits(found[0]) if found else _some(asked, way), binary=bool(found))
+        text = 'I drove.' if found else 'I stood all the time.'
+        return yes_or_no(bool(found), text, _hits(found[0]) if found else _some(asked, way))
     if not found:
         return Claim(Kind.NOT_SEEN, 'I did not move then.')
     if asked.kind is Kind.DURATION:
@@ -185,7 +187,7 @@ def _beside(asked: MotionQuestion, way: Journey) -> Claim:
         memories = [seen[0].memories[seen[1]]] if seen else []
     for memory in memories:
         sentences = split_sentences(memory.caption)
-        said = [one for one in sentences if re.search(rf'\b({side})\b', one, re.IGNORECASE)]
+        said = [sentence for sentence in sentences if re.search(rf'\b({side})\b', sentence, re.IGNORECASE)]
         if said:
             return Claim(Kind.TEXT, ' '.join(said[:3]), [Hit(memory, 1.0)])
     return Claim(Kind.NOT_SEEN, f'No memory says what was on my {side} then.')
@@ -208,37 +210,40 @@ def _doing(asked: MotionQuestion, way: Journey, at_ns: int) -> Claim:
     if stretch is None:
         return _unknown()
     is_so = (stretch.motion is Motion.STANDING) == (asked.what is Moved.STOP)
-    text = f'{"Yes" if is_so else "No"}: I was {stretch.motion.value}.'
-    return Claim(Kind.BINARY, text, _hits(stretch), binary=is_so)
+    return yes_or_no(is_so, f'I was {stretch.motion.value}.', _hits(stretch))
 
 
 def _count(what: str, found: Sequence[Stretch], asked: MotionQuestion, way: Journey) -> Claim:
     number = {0: '0 times', 1: 'once'}.get(len(found), f'{len(found)} times')
-    ordered = sorted(found, key=lambda one: one.start_ns)
-    return Claim(Kind.TEXT, f'I {what} {number}.', [_hits(one)[0] for one in ordered] or _some(asked, way))
+    ordered = sorted(found, key=lambda stretch: stretch.start_ns)
+    return Claim(
+        Kind.TEXT, f'I {what} {number}.', [_hits(stretch)[0] for stretch in ordered] or _some(asked, way)
+    )
 
 
-def _told(one: Stretch, kind: Kind, text: str) -> Claim:
+def _told(stretch: Stretch, kind: Kind, text: str) -> Claim:
     """Return what an answer of a kind tells of a stop or a turn."""
     if kind is Kind.DURATION:
-        return _lasted([one], text)
+        return _lasted([stretch], text)
     # A stop is told from its beginning.
-    begins = one.motion is Motion.STANDING and kind is Kind.TIME
+    begins = stretch.motion is Motion.STANDING and kind is Kind.TIME
     choice = Choice.EARLIEST if begins else Choice.CITED_FIRST
-    return Claim(kind, f'{text}.' if kind is Kind.TEXT else text, _hits(one), choice=choice)
+    return Claim(kind, f'{text}.' if kind is Kind.TEXT else text, _hits(stretch), choice=choice)
 
 
-def _lasted(some: Sequence[Stretch], text: str) -> Claim:
-    hits = [hit for one in sorted(some, key=lambda one: one.start_ns) for hit in _hits(one)]
-    seconds = sum(one.seconds for one in some)
+def _lasted(stretches: Sequence[Stretch], text: str) -> Claim:
+    hits = [
+        hit for stretch in sorted(stretches, key=lambda stretch: stretch.start_ns) for hit in _hits(stretch)
+    ]
+    seconds = sum(stretch.seconds for stretch in stretches)
     last = max(hits, key=lambda hit: hit.memory.end_ns)
     return Claim(Kind.DURATION, text, hits, start=hits[0], end=last, duration_s=seconds)
 
 
-def _hits(one: Stretch) -> list[Hit]:
+def _hits(stretch: Stretch) -> list[Hit]:
     """Return the memories of a stretch, that of its middle first."""
-    twice_ns = one.start_ns + one.end_ns
-    ordered = sorted(one.memories, key=lambda memory: abs(memory.start_ns + memory.end_ns - twice_ns))
+    twice_ns = stretch.start_ns + stretch.end_ns
+    ordered = sorted(stretch.memories, key=lambda memory: abs(memory.start_ns + memory.end_ns - twice_ns))
     return [Hit(memory, 1.0) for memory in ordered]
 
 
@@ -253,5 +258,5 @@ def _unknown() -> Claim:
     return Claim(Kind.NOT_SEEN, 'I do not know how I moved then: I remember nothing of that moment.')
 
 
-def _apart_ns(one: Stretch, memory: Memory) -> int:
-    return max(one.start_ns - memory.end_ns, memory.start_ns - one.end_ns, 0)
+def _apart_ns(stretch: Stretch, memory: Memory) -> int:
+    return max(stretch.start_ns - memory.end_ns, memory.start_ns - stretch.end_ns, 0)

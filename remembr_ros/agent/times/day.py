@@ -5,8 +5,26 @@ from calendar import monthrange
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 
-from remembr_ros.agent.times.time_expression import AGO, UNITS, grain_seconds, seconds_in
-from remembr_ros.timestamps import local, to_ns
+from remembr_ros.agent.times.time_expression import (
+    AGO,
+    AMOUNTS,
+    BARE_TEXT,
+    CLOCK,
+    CLOCK_TEXT,
+    NUMBER,
+    UNITS,
+    clock_moments,
+    grain_seconds,
+    latest_clock_moments,
+    parse_moment,
+    seconds_in,
+    time_of_day,
+    twice_a_day,
+    unit_in,
+    with_am_pm,
+)
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.timestamps import NS, local, to_ns
 
 _EDGES = ('before', 'until', 'till', 'by', 'after', 'since', 'from')
 EDGE_TEXT = rf'\b({"|".join(_EDGES)})'
@@ -53,6 +71,8 @@ _PART_ALONE = re.compile(
 _WITH_AN_END = re.compile(rf'(?:{EDGE_TEXT}|\b(?:between|and|to|than))\s*$', re.IGNORECASE)
 DAY_TEXT = rf'(?:{DATE_TEXT}|{WEEKDAY_TEXT}|yesterday|today)'
 MONTHS = tuple(_MONTHS)
+OFF_TEXT = rf'\b{AMOUNTS}\s+(?:before|after)\s+{CLOCK_TEXT}'
+_OFF = re.compile(rf'({AMOUNTS})\s+(before|after)\s+({CLOCK_TEXT})', re.IGNORECASE)
 LEFT = re.compile(
     rf'\b(?:today|yesterday|tonight|(?:this|last)\s+{_PART_TEXT}|(?:on|or|and|to|until|last)\s+(?:{WEEKDAY_TEXT}|{_NTH}{FOLLOWS}))\b',
     re.IGNORECASE,
@@ -205,3 +225,60 @@ def _ago(text: str, midnight: datetime) -> Day | None:
 def cut(text: str, found: re.Match[str]) -> str:
     """Return a text without what was found in it."""
     return f'{text[: found.start()]} {text[found.end() :]}'
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Reads the times of a question.
+
+    :param day: that the clock times are of; None: the latest that has been
+    :param until_ns: and that is not after this
+    """
+
+    now_ns: int
+    zone: tzinfo
+    day: Day | None
+    until_ns: int
+
+    def moments(self, text: str) -> tuple[int, int] | None:
+        """Return the first and the last moment that a text can mean; None: it names none."""
+        bare = re.fullmatch(BARE_TEXT, text) is not None
+        try:
+            if found := _OFF.fullmatch(text):
+                shown = self.moments(found[3])
+                by = seconds_in(found[1]) * (NS if found[2].lower() == 'after' else -NS)
+                return (max(shown[0] + by, 0), max(shown[1] + by, 0)) if shown else None
+            if CLOCK.fullmatch(text) or (bare and self.day is not None and self.day.in_part):
+                if self.day is None:
+                    return latest_clock_moments(text, self.until_ns, self.zone)
+                time, twice = time_of_day(text), twice_a_day(text)
+                first = self.day.at(time, twice or (bare and time < timedelta(hours=13)))
+                if twice and not self.day.in_part:
+                    return clock_moments(first)[0], clock_moments(first + timedelta(hours=12))[1]
+                return clock_moments(first)
+            moment = None if bare else parse_moment(text, self.now_ns, self.zone)
+        except (InvalidRequest, OverflowError, ValueError):
+            return None
+        return None if moment is None else (moment, moment)
+
+    def between(self, first: str, second: str) -> tuple[int, int] | None:
+        """Return from when to when 'between 9 and 5 pm' or '10 and 20 minutes ago' is; None: no time."""
+        if AGO.fullmatch(second):
+            if re.fullmatch(NUMBER, first, re.IGNORECASE):
+                first = f'{first} {unit_in(second)}'
+            if re.fullmatch(AMOUNTS, first, re.IGNORECASE):
+                first = f'{first} ago'
+        elif not (self.day and self.day.in_part):
+            if self.day is None and first.isdigit() and second.isdigit():
+                # 'between 9 and 10': of the morning or of the evening; 'between 23 and 2' is neither
+                second += ':00' if max(int(first), int(second)) > 12 else " o'clock"
+            first, second = with_am_pm(first, second)
+        start, end = self.moments(first), self.moments(second)
+        if start is None or end is None:
+            return None
+        if end[1] < start[0] and not AGO.fullmatch(first) and CLOCK.fullmatch(second):
+            # 'between 23:00 and 1:00', or it is 22:15 and the question 'between 22:00 and 23:00'
+            # By the clock: a day may have 23 hours. "between 3 and 5 o'clock" at 4: in an hour.
+            later = timedelta(hours=12 if twice_a_day(second) else 24)
+            end = clock_moments(local(end[1], self.zone) + later)
+        return min(start[0], end[0]), max(start[1], end[1])

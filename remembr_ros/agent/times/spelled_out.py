@@ -4,6 +4,7 @@ import re
 from calendar import monthrange
 from datetime import datetime, timedelta, tzinfo
 
+from remembr_ros.agent.model.question_text import ORDINALS, TO_TWENTY
 from remembr_ros.agent.times.day import (
     DATE_TEXT,
     FOLLOWS,
@@ -44,7 +45,7 @@ _THIS_UNIT = re.compile(
     r'(?P<unit>week|month|year)\b',
     re.IGNORECASE,
 )
-_SMALL = dict(zip('one two three four five six seven eight nine ten'.split(), range(1, 11), strict=True))
+_SMALL = {word: number for number, word in enumerate(TO_TWENTY[:11]) if number}
 _MONTHS_FIRST = re.compile(
     rf"(?:\bthe\s+)?\b(?P<month>{MONTH_TEXT}|the\s+month|month)['\u2019]s\s+(?P<end>first|last)\s+(?P<rest>(?:\w+\s+)?(?:days?|weeks?))\b",
     re.IGNORECASE,
@@ -73,14 +74,7 @@ _IN_OTHER_WORDS = re.compile(
     re.IGNORECASE,
 )
 """'last week, Monday the 22nd through Sunday the 28th': the second one says it."""
-_NTH_WORDS = dict(
-    zip(
-        'first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth '
-        'fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth'.split(),
-        (*range(1, 21), 30),
-        strict=True,
-    )
-)
+_NTH_WORDS = {word: number for number, word in enumerate(ORDINALS, start=1)} | {'thirtieth': 30}
 _NTH_WORD = re.compile(
     rf'\b(?P<before>(?:on|since|until|till|before|after|from|to|by|{WEEKDAY_TEXT}),?\s+the\s+|the\s+(?=[\w-]+\s+of\s+(?-i:[A-Z])))'
     rf'(?P<ten>twenty|thirty)?-?(?P<nth>{"|".join(_NTH_WORDS)})(?=\s+of\s+{MONTH_TEXT}|{FOLLOWS})',

@@ -1,12 +1,14 @@
-"""Moments in words: absolute, on the clock of a time zone, or so long ago."""
+"""Moments in words: absolute, on the clock of a time zone, so long ago, the first or last of a memory."""
 
 import re
 from datetime import datetime, timedelta, timezone, tzinfo
 
-from remembr_ros.agent.model.number_words import TENS, TO_TWENTY
-from remembr_ros.agent.times.reach import Reach, at_reach, clock_now
+from remembr_ros.agent.model.question_text import TENS, TO_TWENTY
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.timestamps import MAX_NS, NS, local, parse_time, to_ns
+from remembr_ros.timestamps import MAX_NS, NS, format_iso, local, parse_time, to_ns
+
+Reach = tuple[int, int]
+"""When the first of what can be remembered began, and when the last ended, nanoseconds since the epoch."""
 
 UNITS = {
     **dict.fromkeys(('second', 'sec', 's'), 1),
@@ -62,6 +64,14 @@ _SPOKEN = re.compile(
     rf"|\b(?P<full>{_HOUR})(?=\s+o'clock\b)",
     re.IGNORECASE,
 )
+_HOUR_NS = 3_600 * NS
+OF_ALL = r'(?:\s+of\s+(?:(?:the|my|your)\s+)?(?:memory|memories|recording|tour|drive))?'
+_REACH_TEXT = (
+    r'(?:the\s+)?(?:very\s+)?(?:(?P<first>earliest|first|oldest|beginning|begin|start)|(?:latest|last|newest|end))'
+    rf'(?:\s+(?:memory|time|one|moment))?{OF_ALL}'
+)
+_REACH = re.compile(_REACH_TEXT, re.IGNORECASE)
+_IN_REACH = re.compile(rf'(?<!\w){_REACH_TEXT}(?=\s*$|\s*,|\s+(?:and|to|until|till|before)\b)', re.IGNORECASE)
 
 
 def parse_moment(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Reach | None = None) -> int:
@@ -197,3 +207,33 @@ def _halves(word: str) -> list[str]:
     if "o'clock" in word.lower():
         return [word]
     return ['am', 'pm'] if word.lower().startswith('a') else ['pm', 'am']
+
+
+def at_reach(text: str, reach: Reach | None) -> int | None:
+    """Return the time of 'earliest', 'the beginning', 'latest', 'the end'; None: the text is none of these.
+
+    :raises InvalidRequest: nothing can be remembered, or nobody knows since when
+    """
+    found = _REACH.fullmatch(text.strip())
+    if found is None:
+        return None
+    if reach is None:
+        raise InvalidRequest(f'{text!r} is not known: give a time')
+    return reach[0] if found['first'] else reach[1]
+
+
+def with_reach(text: str, reach: Reach | None) -> str:
+    """Return a text with such words as times, of 'since the beginning' and 'from start to 9:30', too."""
+    if reach is None:
+        return text
+
+    def written(found: re.Match[str]) -> str:
+        first, last = reach[0] // NS * NS, -(-reach[1] // NS) * NS
+        return format_iso(first if found['first'] else last)
+
+    return _IN_REACH.sub(written, text)
+
+
+def clock_now(now_ns: int, reach: Reach | None) -> int:
+    """Return until when a time of day may be: now, or an hour after the last memory if that is earlier."""
+    return now_ns if reach is None else min(now_ns, reach[1] + _HOUR_NS)

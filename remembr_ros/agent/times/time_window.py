@@ -2,10 +2,10 @@
 
 import re
 from dataclasses import dataclass
-from datetime import timedelta, timezone, tzinfo
+from datetime import timezone, tzinfo
 from difflib import get_close_matches
 
-from remembr_ros.agent.model.quotation import masked
+from remembr_ros.agent.model.question_text import masked
 from remembr_ros.agent.times.day import (
     DATE_TEXT,
     DAY_TEXT,
@@ -14,35 +14,33 @@ from remembr_ros.agent.times.day import (
     ISO_DATE,
     LEFT,
     MONTHS,
+    OFF_TEXT,
+    Clock,
     Day,
     cut,
     find_day,
 )
-from remembr_ros.agent.times.reach import OF_ALL, Reach, at_reach, clock_now, with_reach
 from remembr_ros.agent.times.spelled_out import spelled_out
 from remembr_ros.agent.times.time_expression import (
     AGO,
     AGO_TEXT,
     AMOUNTS,
     BARE_TEXT,
-    CLOCK,
     CLOCK_TEXT,
     NUMBER,
+    OF_ALL,
     PERIOD,
     UNITS,
-    clock_moments,
+    Reach,
+    at_reach,
+    clock_now,
     grain_seconds,
     in_digits,
-    latest_clock_moments,
     parse_moment,
     seconds_in,
-    time_of_day,
-    twice_a_day,
-    unit_in,
-    with_am_pm,
+    with_reach,
 )
-from remembr_ros.errors import InvalidRequest
-from remembr_ros.timestamps import MAX_NS, NS, local
+from remembr_ros.timestamps import MAX_NS, NS
 
 _IN = r'\b(?:(?:in|during|within|over)\s+)?'
 _LAST = re.compile(
@@ -56,10 +54,8 @@ _FIRST = re.compile(
     re.IGNORECASE,
 )
 
-_OFF_TEXT = rf'\b{AMOUNTS}\s+(?:before|after)\s+{CLOCK_TEXT}'
-_OFF = re.compile(rf'({AMOUNTS})\s+(before|after)\s+({CLOCK_TEXT})', re.IGNORECASE)
 _ISO_TEXT = rf'{ISO_DATE}(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?'
-_TIME_TEXT = rf'(?:{AGO_TEXT}|{_OFF_TEXT}|{_ISO_TEXT}|{CLOCK_TEXT}|now\b)'
+_TIME_TEXT = rf'(?:{AGO_TEXT}|{OFF_TEXT}|{_ISO_TEXT}|{CLOCK_TEXT}|now\b)'
 _BETWEEN = re.compile(
     rf'\b(?:between|from)\s+(?:at\s+)?({_TIME_TEXT}|{AMOUNTS}|{BARE_TEXT}|{NUMBER})\s+(?:and|to|until|till)\s+'
     rf'({_TIME_TEXT}|{BARE_TEXT}{FOLLOWS})',
@@ -85,7 +81,7 @@ _EDGE_BARE = re.compile(rf'{EDGE_TEXT}\s+(?:at\s+)?({BARE_TEXT}){FOLLOWS}', re.I
 _AT = re.compile(rf'\b(?:at|around|about)\s+({_TIME_TEXT})', re.IGNORECASE)
 _AT_BARE = re.compile(rf'\b(?:at|around|about)\s+({BARE_TEXT}){FOLLOWS}', re.IGNORECASE)
 _CLOCK_DIGITS = re.compile(rf'(?<![\w.:-])(?=\d)({CLOCK_TEXT})', re.IGNORECASE)
-_OFF_ALONE = re.compile(rf'({_OFF_TEXT})', re.IGNORECASE)
+_OFF_ALONE = re.compile(rf'({OFF_TEXT})', re.IGNORECASE)
 _ABOUT_AGO = re.compile(
     rf'(?:\b(?:about|around|roughly|approximately|almost|nearly|exactly|just)\s+)?{AGO_TEXT}', re.IGNORECASE
 )
@@ -179,7 +175,7 @@ def _read(  # noqa: PLR0911, PLR0912
     day = find_day(text, now_ns, zone)
     # 'yesterday at 9:00': the day says which 9:00.
     plain = day.rest if day else text
-    clock = _Clock(now_ns, zone, day, clock_now(now_ns, reach))
+    clock = Clock(now_ns, zone, day, clock_now(now_ns, reach))
     for pattern in (_BETWEEN, _AFTER_BEFORE, _RANGE):
         if (found := pattern.search(plain)) and (span := clock.between(found[1], found[2])):
             return _window(*span, None, _without(plain, found))
@@ -205,7 +201,7 @@ def _read(  # noqa: PLR0911, PLR0912
     return None
 
 
-def _at_edge(plain: str, clock: '_Clock', day: Day | None) -> Window | None:
+def _at_edge(plain: str, clock: Clock, day: Day | None) -> Window | None:
     """Return the window of 'before 9:00' and the like."""
     found = _EDGE.search(plain) or (_EDGE_BARE.search(plain) if day and day.in_part else None)
     off = _OFF_ALONE.search(plain)
@@ -280,60 +276,3 @@ def _without(text: str, found: re.Match[str]) -> str:
 
 def _tidy(text: str) -> str:
     return re.sub(r'\s+([?.!,]|$)', r'\1', ' '.join(text.split()))
-
-
-@dataclass(frozen=True, slots=True)
-class _Clock:
-    """Reads times of a question.
-
-    :param day: that the clock times are of; None: the latest that has been
-    :param until_ns: and that is not after this
-    """
-
-    now_ns: int
-    zone: tzinfo
-    day: Day | None
-    until_ns: int
-
-    def moments(self, text: str) -> tuple[int, int] | None:
-        """Return the first and the last moment that a text can mean; None: it names none."""
-        bare = re.fullmatch(BARE_TEXT, text) is not None
-        try:
-            if found := _OFF.fullmatch(text):
-                shown = self.moments(found[3])
-                by = seconds_in(found[1]) * (NS if found[2].lower() == 'after' else -NS)
-                return (max(shown[0] + by, 0), max(shown[1] + by, 0)) if shown else None
-            if CLOCK.fullmatch(text) or (bare and self.day is not None and self.day.in_part):
-                if self.day is None:
-                    return latest_clock_moments(text, self.until_ns, self.zone)
-                time, twice = time_of_day(text), twice_a_day(text)
-                first = self.day.at(time, twice or (bare and time < timedelta(hours=13)))
-                if twice and not self.day.in_part:
-                    return clock_moments(first)[0], clock_moments(first + timedelta(hours=12))[1]
-                return clock_moments(first)
-            moment = None if bare else parse_moment(text, self.now_ns, self.zone)
-        except (InvalidRequest, OverflowError, ValueError):
-            return None
-        return None if moment is None else (moment, moment)
-
-    def between(self, first: str, second: str) -> tuple[int, int] | None:
-        """Return from when to when 'between 9 and 5 pm' or '10 and 20 minutes ago' is; None: no time."""
-        if AGO.fullmatch(second):
-            if re.fullmatch(NUMBER, first, re.IGNORECASE):
-                first = f'{first} {unit_in(second)}'
-            if re.fullmatch(AMOUNTS, first, re.IGNORECASE):
-                first = f'{first} ago'
-        elif not (self.day and self.day.in_part):
-            if self.day is None and first.isdigit() and second.isdigit():
-                # 'between 9 and 10': of the morning or of the evening; 'between 23 and 2' is neither
-                second += ':00' if max(int(first), int(second)) > 12 else " o'clock"
-            first, second = with_am_pm(first, second)
-        start, end = self.moments(first), self.moments(second)
-        if start is None or end is None:
-            return None
-        if end[1] < start[0] and not AGO.fullmatch(first) and CLOCK.fullmatch(second):
-            # 'between 23:00 and 1:00', or it is 22:15 and the question 'between 22:00 and 23:00'
-            # By the clock: a day may have 23 hours. "between 3 and 5 o'clock" at 4: in an hour.
-            later = timedelta(hours=12 if twice_a_day(second) else 24)
-            end = clock_moments(local(end[1], self.zone) + later)
-        return min(start[0], end[0]), max(start[1], end[1])

@@ -5,7 +5,7 @@ import sys
 
 from remembr_ros.agent.build import build_agent
 from remembr_ros.agent.model.answer import Question
-from remembr_ros.agent.model.json_form import answer_json
+from remembr_ros.agent.model.answer_json import answer_json
 from remembr_ros.agent.model.same_place import SAME_PLACE_M, SamePlace
 from remembr_ros.agent.naming import name_said
 from remembr_ros.agent.planner import Progress

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
-from remembr_ros.agent.model.number_words import TO_TWENTY
+from remembr_ros.agent.model.question_text import TO_TWENTY
 from remembr_ros.agent.planner import Planner, Run
 from remembr_ros.evaluation.datasets.sample import Truth
 from remembr_ros.evaluation.needles.questions import Needle, NeedleTruth

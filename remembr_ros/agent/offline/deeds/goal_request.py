@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass, replace
 
 from remembr_ros.agent.model.grounding import Choice
-from remembr_ros.agent.model.number_words import TO_TWENTY
-from remembr_ros.agent.offline.deeds.request import picked
+from remembr_ros.agent.model.question_text import ORDINALS, TO_TWENTY
+from remembr_ros.agent.offline.deeds.deed_request import picked
 from remembr_ros.memory.deeds.query import HANDLING, DeedOrder, DeedQuery
 from remembr_ros.memory.deeds.verbs import base
 from remembr_ros.memory.matching.terms import stem, words
@@ -25,7 +25,6 @@ _LIKE_THAT = {
     for word in line.partition(': ')[0].split()
 }
 """What is called so of which people say that it is shaped like that, or used for that."""
-_NTH = 'second third fourth fifth sixth seventh eighth ninth tenth'.split()
 _SORTS = {
     **dict.fromkeys('object thing item article'.split(), 'object'),
     **dict.fromkeys('receptacle furniture surface container'.split(), 'receptacle'),
@@ -63,7 +62,7 @@ _BARE = (
     (_any_case(r'\bone of (?:all )?(?:the|your)\b'), 'any'),
     (_any_case(r'\bpieces? of furniture\b'), 'receptacle'),
     (_any_case(r'(?: (?:before|earlier|so far|yet|already))?\W*$'), ''),
-    *((_any_case(rf'\b{nth}(?:nd|rd|th)\b'), word) for nth, word in enumerate(_NTH, start=2)),
+    *((_any_case(rf'\b{nth}(?:nd|rd|th)\b'), word) for nth, word in enumerate(ORDINALS[1:10], start=2)),
 )
 _WISH = _any_case(
     r'^\W*(?:(?:go|drive|navigate|move|walk|head|travel|come|return|get|proceed)(?: back)? to'

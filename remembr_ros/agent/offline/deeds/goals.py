@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim, choose
-from remembr_ros.agent.offline.deeds.answers import SURE
+from remembr_ros.agent.offline.deeds.deed_claims import SURE
 from remembr_ros.agent.offline.deeds.goal_request import GoalRequest, is_furniture, parse_goal
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.deeds.choice import choose_deeds
@@ -49,14 +49,14 @@ def answer_goal(request: Request, question: Question, recall: Recall, scope: Sco
     at_ns = request.window.at_ns
     asked = replace(asked, query=replace(asked.query, kind=kind, scope=scope if at_ns is None else anytime))
     if asked.never and kind == STAY:
-        found = [one.memory for one in choose_deeds(replace(asked.query, never='place'), log).every]
+        found = [deed.memory for deed in choose_deeds(replace(asked.query, never='place'), log).every]
     elif asked.never:
         found = _untouched(asked, _done(asked, log), log)
     else:
         each: list[Occurrence] = []
-        for one in _picked(asked, _done(asked, log), at_ns):
-            each += [] if any(is_same(one, other, asked.field) for other in each) else [one]
-        found = [log.where(one, asked.field) for one in each]
+        for deed in _picked(asked, _done(asked, log), at_ns):
+            each += [] if any(is_same(deed, other, asked.field) for other in each) else [deed]
+        found = [log.where(deed, asked.field) for deed in each]
     hits = [Hit(memory, 1.0) for memory in found if memory.pose is not None]
     if not hits:
         return Claim(Kind.NOT_SEEN, 'I remember no such thing that I did.', confidence=SURE)
@@ -76,39 +76,39 @@ class _Log:
     def __init__(self, recall: Recall, scope: Scope) -> None:
         self._happened = Happened(recall)
         found = recall.find_objects(ObjectQuery(scope=scope)).objects
-        self.known = [one.known for one in found]
-        self._by_id = {name: one for one in self.known for name in (one.id, *one.facts.aliases)}
+        self.known = [known.known for known in found]
+        self._by_id = {name: known for known in self.known for name in (known.id, *known.facts.aliases)}
         self.done = self(DeedQuery(scope=scope))
         self.places = self._happened.places
 
     def __call__(self, query: DeedQuery) -> list[Occurrence]:
         """Return what did not fail; see query.Source."""
-        return [self._named(one) for one in self._happened(query) if not one.failed]
+        return [self._named(deed) for deed in self._happened(query) if not deed.failed]
 
-    def _named(self, one: Occurrence) -> Occurrence:
-        facts, names = one.facts, dict[str, str]()
+    def _named(self, deed: Occurrence) -> Occurrence:
+        facts, names = deed.facts, dict[str, str]()
         for part in _PARTS:
             known, told = self._by_id.get(getattr(facts, f'{part}_id')), getattr(facts, part)
             if known is not None and not is_named(known.facts.colour, told):
                 names[part] = f'{known.facts.colour} {told}'
         if not facts.receptacle and is_furniture(facts.object):  # which was opened
             names |= {'receptacle': facts.object, 'receptacle_id': facts.object_id}
-        return replace(one, facts=facts.model_copy(update=names))
+        return replace(deed, facts=facts.model_copy(update=names))
 
     def is_receptacle(self, name: str) -> bool:
         """Tell whether things are put on or into what is called so, and it is not what is carried."""
-        put, carried = ({getattr(one.facts, part) for one in self.done} - {''} for part in _PARTS)
-        return any(is_named(name, one) for one in put) and not any(is_named(name, one) for one in carried)
+        put, carried = ({getattr(deed.facts, part) for deed in self.done} - {''} for part in _PARTS)
+        return any(is_named(name, deed) for deed in put) and not any(is_named(name, deed) for deed in carried)
 
-    def where(self, one: Occurrence, field: str) -> Memory:
+    def where(self, deed: Occurrence, field: str) -> Memory:
         """Return where something was done; of the thing that it was done to, where that is now."""
         if field == 'place':
-            place = next((place for place in self.places.all if one.where in place.names), None)
-            return place.memory if place is not None and one.facts.kind == STAY else one.memory
+            place = next((place for place in self.places.all if deed.where in place.names), None)
+            return place.memory if place is not None and deed.facts.kind == STAY else deed.memory
         if field == 'receptacle':
-            return one.memory
-        placed = [other for other in self.done if is_same(one, other) and other.memory.pose is not None]
-        last = placed[-1] if placed else one
+            return deed.memory
+        placed = [other for other in self.done if is_same(deed, other) and other.memory.pose is not None]
+        last = placed[-1] if placed else deed
         memory, name, id_ = last.memory, last.facts.object, last.facts.object_id
         known = [k for k in self.known if id_ in (k.id, *k.facts.aliases) or (not id_ and is_meant(k, name))]
         if len(known) == 1 and memory.pose is not None:
@@ -125,7 +125,7 @@ def _kind(asked: GoalRequest, log: _Log) -> str | None:
         return STAY
     if verb == HANDLING:
         return '' if asked.field == 'receptacle' else HANDLING
-    kinds = {'pick', 'place', *(one.facts.kind for one in log.done)}
+    kinds = {'pick', 'place', *(deed.facts.kind for deed in log.done)}
     return verb if kinds_meant(verb, kinds) else None
 
 
@@ -143,8 +143,8 @@ def _done(asked: GoalRequest, log: _Log) -> list[Occurrence]:
         every = choose_deeds(replace(query, after=before, before=after), log).every
     if asked.field == 'place':
         return list(every)
-    told = [(one, getattr(one.facts, asked.field)) for one in every]
-    return [one for one, name in told if name and (asked.never or _is_so(asked, name))]
+    told = [(deed, getattr(deed.facts, asked.field)) for deed in every]
+    return [deed for deed, name in told if name and (asked.never or _is_so(asked, name))]
 
 
 def _is_so(asked: GoalRequest, name: str) -> bool:
@@ -157,10 +157,10 @@ def _picked(asked: GoalRequest, done: Sequence[Occurrence], at_ns: int | None) -
     query = asked.query
     if query.kind == STAY and at_ns is None:  # all stays in a room are one
         seconds: Counter[str] = Counter()
-        for one in done:
-            seconds[one.facts.place] += round(one.seconds)
-        last = {one.facts.place: one for one in done}
-        done = [replace(one, spent_ns=seconds[place] * NS) for place, one in last.items()]
+        for deed in done:
+            seconds[deed.facts.place] += round(deed.seconds)
+        last = {deed.facts.place: deed for deed in done}
+        done = [replace(deed, spent_ns=seconds[place] * NS) for place, deed in last.items()]
     alone = DeedQuery(order=query.order, nth=query.nth, at_ns=at_ns)
     return choose_deeds(alone, lambda _: done).found
 
@@ -168,21 +168,21 @@ def _picked(asked: GoalRequest, done: Sequence[Occurrence], at_ns: int | None) -
 def _untouched(asked: GoalRequest, done: Sequence[Occurrence], log: _Log) -> list[Memory]:
     """Return the things to which none of these was done."""
     return [
-        one.memory
-        for one in log.known
-        if one.missing_ns is None
-        and one.name not in TRANSIENT
-        and _is_so(asked, f'{described(one)} {one.recognised_as}')
-        and (log.is_receptacle(one.name) or is_furniture(one.name)) == (asked.field == 'receptacle')
-        and (asked.field == 'receptacle' or not is_named('lamp', one.name))
-        and not any(_done_to(other, one, asked.field) for other in done)
+        known.memory
+        for known in log.known
+        if known.missing_ns is None
+        and known.name not in TRANSIENT
+        and _is_so(asked, f'{described(known)} {known.recognised_as}')
+        and (log.is_receptacle(known.name) or is_furniture(known.name)) == (asked.field == 'receptacle')
+        and (asked.field == 'receptacle' or not is_named('lamp', known.name))
+        and not any(_done_to(deed, known, asked.field) for deed in done)
     ]
 
 
-def _done_to(one: Occurrence, known: KnownObject, field: str) -> bool:
-    name, id_ = getattr(one.facts, field), getattr(one.facts, f'{field}_id')
+def _done_to(deed: Occurrence, known: KnownObject, field: str) -> bool:
+    name, id_ = getattr(deed.facts, field), getattr(deed.facts, f'{field}_id')
     if id_:
         return id_ in (known.id, *known.facts.aliases)
-    poses = [memory.pose for memory in one.memories if memory.pose is not None]
+    poses = [memory.pose for memory in deed.memories if memory.pose is not None]
     near = any(math.dist(pose.position[:2], known.position[:2]) <= NEAR_M for pose in poses)
     return bool(name) and is_meant(known, name) and near

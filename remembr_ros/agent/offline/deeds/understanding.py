@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Question
-from remembr_ros.agent.offline.deeds.request import DeedAsked, DeedRequest, picked
+from remembr_ros.agent.offline.deeds.deed_request import DeedAsked, DeedRequest, picked
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.deeds.names import DeedNames, DeedPhrase
 from remembr_ros.memory.deeds.query import STAY, DeedOrder, DeedQuery
@@ -100,7 +100,7 @@ def understood(  # noqa: PLR0912
     elif sides and (asked.limit or asked.right or asked.nth):
         scope = replace(scope, after_ns=None, before_ns=None)  # what they are beside is of that time
     never = ''
-    if asked.never and not asked.alternatives:
+    if asked.never:
         never = (
             'place'
             if asked.asked is DeedAsked.ROOMS
@@ -136,8 +136,6 @@ def _main(  # noqa: PLR0911
     """Return what is asked for, apart from its relations."""
     about_self = bool(_SELF.search(asked.says)) or request.own
     generic = asked.asked in _GENERIC or anchored
-    if asked.alternatives:
-        return DeedQuery(kind='' if main.weak else main.kind) if about_self or generic else None
     if asked.asked is DeedAsked.ROOMS:
         return DeedQuery(kind=STAY, object='') if about_self else None
     if (

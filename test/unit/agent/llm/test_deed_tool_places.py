@@ -10,7 +10,7 @@ from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.memory.places.place import place
 from test.scripted.chat import ScriptedChat
 from test.unit.agent.listed_recall import ListedRecall
-from test.unit.agent.offline.places.test_answers import DRIVE, NOW, ROOMS
+from test.unit.agent.offline.places.test_place_answers import DRIVE, NOW, ROOMS
 
 
 def calls(*made: tuple[str, Mapping[str, object]]) -> Reply:

@@ -1,7 +1,7 @@
 from remembr_ros.memory.deeds.query import HANDLING, DeedOrder, DeedQuery
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.timestamps import NS
-from test.unit.agent.offline.places.test_answers import T
+from test.unit.agent.offline.places.test_place_answers import T
 from test.unit.memory.deeds.test_occurrences import find, told
 
 LOG = [

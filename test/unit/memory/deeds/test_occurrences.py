@@ -7,7 +7,7 @@ from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 from test.object_room import CUP, VISITS
 from test.unit.agent.listed_recall import ListedRecall
-from test.unit.agent.offline.places.test_answers import DRIVE, ROOMS, T
+from test.unit.agent.offline.places.test_place_answers import DRIVE, ROOMS, T
 
 SECOND = NS
 

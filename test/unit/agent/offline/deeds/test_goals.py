@@ -20,7 +20,7 @@ from remembr_ros.memory.places.places import known_places
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS
 from test.object_room import thing
-from test.unit.agent.offline.places.test_answers import ROOMS
+from test.unit.agent.offline.places.test_place_answers import ROOMS
 
 T = 1_700_056_800 * NS  # 14:00
 MINUTE = 60 * NS

@@ -8,25 +8,12 @@ from enum import Enum
 from remembr_ros.agent.offline.question_terms import target_of
 from remembr_ros.memory.matching.terms import STOP_WORDS, words
 from remembr_ros.memory.places.place import NamedPlace
-from remembr_ros.memory.places.places import Places
 
-
-class PlaceAsked(Enum):
-    """What a question asks of places."""
-
-    HERE = 'here'
-    KNOWN = 'known'
-    UNVISITED = 'unvisited'
-    VISITED = 'visited'
-    MOST = 'most'
-    NEXT = 'next'
-    HOW_LONG = 'how long'
-    HOW_OFTEN = 'how often'
-    WHEN = 'when'
-    WHETHER = 'whether'
-    CONTENTS = 'contents'
-    WHERE = 'where'
-    BETWEEN = 'between'
+PlaceAsked = Enum(
+    'PlaceAsked',
+    'HERE KNOWN UNVISITED VISITED MOST NEXT HOW_LONG HOW_OFTEN WHEN WHETHER CONTENTS WHERE BETWEEN',
+)
+"""What a question asks of places."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,36 +33,39 @@ class PlaceRequest:
         return re.search(rf'\b(?:{pattern})\b', self.said) is not None
 
 
-_SELF = r'(?:you|we|i|the\s+robot)'
-_I = rf'(?:{_SELF}|it|visited|entered|inspected|explored|checked)'
-_ROOM = r'(?:rooms?|(?:named\s+)?places?|areas?)'
+SELF_TEXT = r'(?:you|we|i|the\s+robot)'
+_I = rf'(?:{SELF_TEXT}|it|visited|entered|inspected|explored|checked)'
+ROOM_TEXT = r'(?:rooms?|(?:named\s+)?places?|areas?)'
 _ME = rf'.*\b{_I}\b(?!.*\b(?:see|saw|seen|find|found|look\w*|pass(?:ed)?(?!\s+through))\b)'
 _NOT = r"(?:\bnot\b|n['\u2019]t\b|\bnever\b|\bunvisited\b|\bmiss(?:ed)?\b|\bskip|\b(?:yet|left)\s+to\b)"
 _BESIDE = r'(?:after|before|near|behind|beside|next\s+to|opposite|around|outside|left|right|front)'
 _OF_NONE = (
     (
         PlaceAsked.UNVISITED,
-        rf'\b{_ROOM}\b.*{_NOT}|\bunvisited\s+{_ROOM}|^\W*(?:did|have|has)\b.*\b(?:all|every)\b.*\b{_ROOM}',
+        rf'\b{ROOM_TEXT}\b.*{_NOT}|\bunvisited\s+{ROOM_TEXT}|^\W*(?:did|have|has)\b.*\b(?:all|every)\b.*\b{ROOM_TEXT}',
     ),
     (
         PlaceAsked.MOST,
-        rf'\b(?:{_ROOM}|where|which|or)\b(?!.*\b(?:stop|stood|stand|wait|park))'
+        rf'\b(?:{ROOM_TEXT}|where|which|or)\b(?!.*\b(?:stop|stood|stand|wait|park))'
         r'.*\b(?:longe(?:r|st)|shortest|more|most|least|briefest)\b'
-        rf'|\b(?:each|every)\s+{_ROOM}\b',
+        rf'|\b(?:each|every)\s+{ROOM_TEXT}\b',
     ),
     (
         PlaceAsked.HERE,
-        rf'\b(?:which|what)\s+{_ROOM}\s+(?:are\s+(?:you|we)|am\s+i|is\s+(?:this|it|the\s+robot))\b'
-        rf'|\b(?:is|of)\s+this\s+{_ROOM}\b',
+        rf'\b(?:which|what)\s+{ROOM_TEXT}\s+(?:are\s+(?:you|we)|am\s+i|is\s+(?:this|it|the\s+robot))\b'
+        rf'|\b(?:is|of)\s+this\s+{ROOM_TEXT}\b',
     ),
-    (PlaceAsked.VISITED, rf'\b{_ROOM}\b(?!\s+can\b).*\b{_I}\b(?!\s+know)|\bwhere\s+have\s+{_SELF}\s+been\b'),
+    (
+        PlaceAsked.VISITED,
+        rf'\b{ROOM_TEXT}\b(?!\s+can\b).*\b{_I}\b(?!\s+know)|\bwhere\s+have\s+{SELF_TEXT}\s+been\b',
+    ),
     (
         PlaceAsked.KNOWN,
         r'\b(?:which|what|how\s+many|list|names?|tell|show|know)\b.*\b(?:rooms|places|areas)\b',
     ),
 )  # fmt: skip
 _OF_ONE = (
-    (PlaceAsked.NEXT, rf'\b(?:{_ROOM}|where)\b(?:{_ME}|\s+c[ao]mes?\b).*\b(?:after|before)\b'),
+    (PlaceAsked.NEXT, rf'\b(?:{ROOM_TEXT}|where)\b(?:{_ME}|\s+c[ao]mes?\b).*\b(?:after|before)\b'),
     (
         PlaceAsked.HOW_LONG,
         r'\b(?:how\s+(?:long|much\s+time|many\s+(?:seconds|minutes|hours))|total\s+time)\b'
@@ -86,7 +76,7 @@ _OF_ONE = (
         PlaceAsked.WHEN,
         rf'(?:^\W*(?:at\s+)?(?:when|(?:what|which)\s+(?:time|day))|\b(?:ago|since|(?:last|first)\s+time))\b{_ME}',
     ),
-    (PlaceAsked.HERE, rf'^\W*(?:are|is|am)\s+{_SELF}\s+(?:\w+\s+)?(?:in|inside|at)\b|^\W*is\s+this\b'),
+    (PlaceAsked.HERE, rf'^\W*(?:are|is|am)\s+{SELF_TEXT}\s+(?:\w+\s+)?(?:in|inside|at)\b|^\W*is\s+this\b'),
     (PlaceAsked.WHETHER, rf'^\W*(?:did|have|has|had|were|was)\b{_ME}'),
     (
         PlaceAsked.CONTENTS,
@@ -103,7 +93,7 @@ _PLAIN = frozenset(
     'return returned stuff comes lie lies metres meters'.split()
 )
 _DEEDS = re.compile(
-    rf'\b{_SELF}\s+(?:(?:ever|also|never)\s+)?(?:exit(?:ed)?|check(?:ed)?(?:\s+on)?|ma[dk]e|h[au]ng|stop(?:ped)?\s+by|set\s+foot)\b'
+    rf'\b{SELF_TEXT}\s+(?:(?:ever|also|never)\s+)?(?:exit(?:ed)?|check(?:ed)?(?:\s+on)?|ma[dk]e|h[au]ng|stop(?:ped)?\s+by|set\s+foot)\b'
 )
 """What else is a thing: 'the exit', 'a check'."""
 _OTHER = re.compile(rf'\b(?:read|pick|put|placed?|took|happen(?:ed)?|{_I}\s+(?:do|take)|doing|done|signs?)\b')
@@ -117,11 +107,11 @@ def parse_places(text: str, places: Sequence[NamedPlace], *, position: bool) -> 
     :param position: it asks where something is, or to be taken there
     """
     spans = named_in(text, places)
-    found = tuple(dict.fromkeys(one for _, one in spans))
+    found = tuple(dict.fromkeys(place for _, place in spans))
     for (start, end), _ in reversed(spans):
         text = f'{text[:start]} {text[end:]}'
     rest = ' '.join(text.lower().split())
-    driven = rf'\b(?:far|distance)\b.*\b(?:did|have|has)\s+{_SELF}\b'  # which is no straight line
+    driven = rf'\b(?:far|distance)\b.*\b(?:did|have|has)\s+{SELF_TEXT}\b'  # which is no straight line
     if _thing(rest) or re.search(driven, rest) or (len(found) == 1 and _OTHER.search(rest)):
         return None
     if len(found) > 1 and re.search(r'\b(?:between|from|apart|distance|far)\b', rest):
@@ -140,8 +130,10 @@ def named_in(text: str, places: Sequence[NamedPlace]) -> list[tuple[tuple[int, i
     A name that is a word of every sentence, such as 'A', is one only as it is written.
     """
     found: list[tuple[tuple[int, int], NamedPlace]] = []
-    names = sorted(((name, one) for one in places for name in one.names), key=lambda named: -len(named[0]))
-    for name, one in names:
+    names = sorted(
+        ((name, place) for place in places for name in place.names), key=lambda named: -len(named[0])
+    )
+    for name, place in names:
         parts = re.findall(r'[^\W\d_]+|\d+', name)
         if not all(part.lower() in text.lower() for part in parts):
             continue  # of a thousand, most are not
@@ -150,29 +142,8 @@ def named_in(text: str, places: Sequence[NamedPlace]) -> list[tuple[tuple[int, i
         pattern = rf'(?:\b[Tt]he\s+)?(?<![\w-])(?:{spelled})(?![\w-])'
         for match in re.finditer(pattern, text, case):
             if all(match.end() <= start or end <= match.start() for (start, end), _ in found):
-                found.append((match.span(), one))
-    return sorted(found, key=lambda one: one[0])
-
-
-def without_room(text: str, places: Places) -> str:
-    """Return 'Where is the cup?' for 'In which room is the cup?', and any other text as it is.
-
-    'Go to the room with the cup' is to the cup.
-    """
-    if not places:
-        return text
-    of_thing = rf'(?:with|that\s+has|where\s+{_SELF}\s+(?:saw|found))'
-    text = re.sub(rf'\bto\s+the\s+{_ROOM}\s+{of_thing}\s+', 'to ', text, flags=re.IGNORECASE)
-    asked = re.match(
-        r'^\W*(?:(?:and|so|please|can|could|do|you|know|tell|me|us|remember)\W+)*(?:(?:in|on|at)\s+)?'
-        rf'(?:which|what)\s+(?:of\s+the\s+)?{_ROOM}\s+(?P<holds>(?:has|had|have|contains?)\s+(?!{_SELF}\b))?(?P<rest>.+?)'
-        r'(?:\s+(?:in|at))?\W*$',
-        text,
-        re.IGNORECASE,
-    )
-    if asked is None:
-        return text
-    return f'Where {"is " if asked["holds"] else ""}{asked["rest"]}?'
+                found.append((match.span(), place))
+    return sorted(found, key=lambda place: place[0])
 
 
 def _thing(rest: str) -> str:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.agent.offline.noun_phrase import is_plural, noun_phrase
+from remembr_ros.agent.offline.question_terms import is_plural, noun_phrase
 from remembr_ros.agent.offline.request import parse_request
 
 

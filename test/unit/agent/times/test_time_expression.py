@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.agent.times.reach import at_reach, clock_now, with_reach
-from remembr_ros.agent.times.time_expression import parse_moment
+from remembr_ros.agent.times.time_expression import at_reach, clock_now, parse_moment, with_reach
 from remembr_ros.agent.times.time_window import parse_span
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.timestamps import NS, parse_time

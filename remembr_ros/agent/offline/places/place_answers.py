@@ -1,17 +1,15 @@
 """What the rules answer about named places: who was where for how long is measured, and never guessed."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from remembr_ros.agent.model.answer import Answer, Kind, Question
-from remembr_ros.agent.model.grounding import Choice, Claim
+from remembr_ros.agent.model.answer import Kind, Question
+from remembr_ros.agent.model.grounding import Choice, Claim, yes_or_no
 from remembr_ros.agent.offline.answer_sentences import what_is_there
-from remembr_ros.agent.offline.places.request import PlaceAsked, PlaceRequest, parse_places, without_room
+from remembr_ros.agent.offline.places.place_request import PlaceAsked, PlaceRequest, parse_places
 from remembr_ros.agent.offline.request import Request
-from remembr_ros.geometry import Pose, distance
+from remembr_ros.geometry import distance
 from remembr_ros.memory.model.recall import Hit, Query, Scope
-from remembr_ros.memory.model.record import CAPTIONER, PLACE
 from remembr_ros.memory.objects.query import ObjectQuery
 from remembr_ros.memory.objects.wording import listed
 from remembr_ros.memory.places.place import NamedPlace
@@ -20,8 +18,6 @@ from remembr_ros.memory.recall_protocol import Recall, every
 from remembr_ros.timestamps import NS, format_clock, format_duration
 
 SURE = 0.9  # what is measured holds; whether the question was understood, the rules do not know
-SIGHTS = 5  # of a thing that tell its room: it may have been moved since the others
-AHEAD_M = (0.0, 1.0, 2.0, 3.0)  # of a camera, where things may be
 SHOWN = 20  # memories and things that an answer names
 
 _LEAVING = r'leave|left|exit|exited|out|last|(?:ago|since)(?: you| we| i| the robot)? (?:were|was)'
@@ -74,29 +70,6 @@ def answer_by_places(request: Request, question: Question, recall: Recall, scope
     return claim and replace(claim, text=f'{note}{claim.text}', confidence=SURE)
 
 
-def in_room(answer: Answer, question: Question) -> Answer:
-    """Return the answer to where a thing is with the room that it is in, as most of its last sights have it.
-
-    A camera looks ahead: what it saw from a doorway is in the next room more often than in its own.
-    """
-    asked = without_room(question.text, question.places) != question.text
-    if (
-        not asked
-        or answer.kind is not Kind.POSITION
-        or any(hit.memory.source == PLACE for hit in answer.evidence)
-    ):
-        return answer
-    latest = sorted((hit.memory for hit in answer.evidence), key=lambda one: -one.end_ns)[:SIGHTS]
-    votes: Counter[str] = Counter()
-    for memory in (one for one in latest if one.pose is not None):
-        for metres in AHEAD_M if memory.source == CAPTIONER else AHEAD_M[:1]:
-            point = memory.pose.in_map((metres, 0.0, 0.0))  # type: ignore[union-attr]
-            if found := question.places.of_pose(memory.map_id, Pose(*point)):
-                votes[found.said] += 1
-    told = f'In {votes.most_common(1)[0][0]}: ' if votes else 'In no place that has a name: '
-    return replace(answer, text=f'{told}{answer.text}')
-
-
 def _here(about: _About) -> Claim:
     question, places = about.question, about.places
     newest = about.recall.find(Query(scope=about.scope, limit=1))
@@ -111,11 +84,11 @@ def _here(about: _About) -> Claim:
     if not about.asked.places:
         return Claim(Kind.TEXT, text, shown)
     there = found is not None and places.is_part(found, about.asked.places[0])
-    return Claim(Kind.BINARY, f'{"Yes" if there else "No"}: {text}', shown, binary=there)
+    return yes_or_no(there, text, shown)
 
 
 def _known(about: _About) -> Claim:
-    known = sorted(about.places.all, key=lambda one: one.name)
+    known = sorted(about.places.all, key=lambda place: place.name)
     number = 'One place has a name' if len(known) == 1 else f'{len(known)} places have names'
     return Claim(Kind.TEXT, f'{number}: {described(known)}.', list(map(_hit, known)))
 
@@ -123,13 +96,15 @@ def _known(about: _About) -> Claim:
 def _visited(about: _About) -> Claim:
     found = about.visits
     if (at_ns := about.request.window.at_ns) is not None:
-        found = [min(found, key=lambda one: max(one.start_ns - at_ns, at_ns - one.end_ns))]
+        found = [min(found, key=lambda visit: max(visit.start_ns - at_ns, at_ns - visit.end_ns))]
     if about.asked.says('first|last'):
-        one = found[0] if about.asked.says('first') else found[-1]
-        return Claim(Kind.TEXT, f'That was {one.place.said}, {_when(one, about)}.', [_of(one)])
-    first = {one.place: one for one in reversed(found)}
-    places = list(dict.fromkeys(one.place for one in found))
-    return Claim(Kind.TEXT, f'I was in {_counted(places, about)}.', [_of(first[one]) for one in places])
+        visit = found[0] if about.asked.says('first') else found[-1]
+        return Claim(Kind.TEXT, f'That was {visit.place.said}, {_when(visit, about)}.', [_of(visit)])
+    first_visit = {visit.place: visit for visit in reversed(found)}
+    places = list(dict.fromkeys(visit.place for visit in found))
+    return Claim(
+        Kind.TEXT, f'I was in {_counted(places, about)}.', [_of(first_visit[visit]) for visit in places]
+    )
 
 
 def _unvisited(about: _About) -> Claim:
@@ -137,38 +112,42 @@ def _unvisited(about: _About) -> Claim:
     if not about.recall.count(about.scope):
         return _never(about)
     seen = [visit.place for visit in found]
-    left = [one for one in about.places.all if not any(about.places.is_part(other, one) for other in seen)]
+    left = [
+        place for place in about.places.all if not any(about.places.is_part(other, place) for other in seen)
+    ]
     if not left:
         return Claim(Kind.TEXT, 'I was in every place that has a name.', list(map(_of, found))[:SHOWN])
-    left.sort(key=lambda one: one.name)
+    left.sort(key=lambda place: place.name)
     return Claim(Kind.TEXT, f'I was not in {_counted(left, about)}.', list(map(_hit, left)))
 
 
 def _next(about: _About) -> Claim | None:
     [place] = about.asked.places
     after = about.asked.says('after')
-    of_it = [one for one in about.visits if one.place == place]
+    of_it = [visit for visit in about.visits if visit.place == place]
     if not of_it:
         return None  # it may have been seen, from elsewhere
     here = of_it[0 if about.asked.says('first') else -1]
-    found = [one for one in about.visits if one.robot == here.robot]
+    found = [visit for visit in about.visits if visit.robot == here.robot]
     if after:
-        found = [one for one in found if one.end_ns > here.end_ns]
+        found = [visit for visit in found if visit.end_ns > here.end_ns]
     else:
-        found = sorted((o for o in found if o.start_ns < here.start_ns), key=lambda one: -one.end_ns)
+        found = sorted(
+            (visit for visit in found if visit.start_ns < here.start_ns), key=lambda visit: -visit.end_ns
+        )
     when = f'{"after" if after else "before"} {place.said}'
     if not found:
         return Claim(Kind.NOT_SEEN, f'I remember no place {when}.')
     told = found if about.asked.says('rooms|places|areas') else found[:1]
-    names = described(list(dict.fromkeys(one.place for one in told)))
+    names = described(list(dict.fromkeys(visit.place for visit in told)))
     return Claim(Kind.TEXT, f'I was in {names} {when}.', list(map(_of, told))[:SHOWN])
 
 
 def _most(about: _About) -> Claim:
     often = about.asked.says('often|frequently|visit|visited|times')
     totals: dict[NamedPlace, list[PlaceVisit]] = {}
-    for one in about.visits:
-        totals.setdefault(one.place, []).append(one)
+    for visit in about.visits:
+        totals.setdefault(visit.place, []).append(visit)
     ordered = sorted(
         totals.values(),
         key=lambda some: (len(some), _spent(some)) if often else (_spent(some), len(some)),
@@ -203,17 +182,17 @@ def _when(visit: PlaceVisit, about: _About) -> str:
 
 def _when_there(about: _About) -> Claim:
     found, [place] = about.visits, about.asked.places
-    one = found[0] if about.asked.says('first') else found[-1]
+    visit = found[0] if about.asked.says('first') else found[-1]
     ends = about.asked.says(_LEAVING) and not about.asked.says('first')
-    shown = Hit(one.memories[-1] if ends else one.memories[0], 1.0)
+    shown = Hit(visit.memories[-1] if ends else visit.memories[0], 1.0)
     choice = Choice.CITED_FIRST if ends else Choice.EARLIEST
-    return Claim(Kind.TIME, f'I was in {place.said} {_when(one, about)}', [shown], choice=choice)
+    return Claim(Kind.TIME, f'I was in {place.said} {_when(visit, about)}', [shown], choice=choice)
 
 
 def _whether(about: _About) -> Claim:
     found, [place] = about.visits, about.asked.places
-    text = f'Yes: I was in {place.said} {times_said(found)}, last {_when(found[-1], about)}.'
-    return Claim(Kind.BINARY, text, [_of(found[-1])], binary=True)
+    text = f'I was in {place.said} {times_said(found)}, last {_when(found[-1], about)}.'
+    return yes_or_no(True, text, [_of(found[-1])])
 
 
 def _contents(about: _About) -> Claim:
@@ -289,7 +268,7 @@ def _never(about: _About) -> Claim:
         return Claim(Kind.NOT_SEEN, 'I was in no place that has a name.')
     text, shown = f'I was not in {described(places)}.', list(map(_hit, places))
     if about.asked.asked is PlaceAsked.WHETHER:
-        return Claim(Kind.BINARY, f'No: {text}', shown, binary=False)
+        return yes_or_no(False, text, shown)
     return Claim(Kind.TEXT, text, shown)
 
 
@@ -306,12 +285,12 @@ def _of(visit: PlaceVisit) -> Hit:
     return Hit(visit.memories[len(visit.memories) // 2], 1.0)
 
 
-def _spent(some: Sequence[PlaceVisit]) -> int:
-    return sum(one.spent_ns for one in some)
+def _spent(visits: Sequence[PlaceVisit]) -> int:
+    return sum(visit.spent_ns for visit in visits)
 
 
-def _total(some: Sequence[PlaceVisit]) -> str:
-    return f'{format_duration(_spent(some) / NS)}, {times_said(some)}'
+def _total(visits: Sequence[PlaceVisit]) -> str:
+    return f'{format_duration(_spent(visits) / NS)}, {times_said(visits)}'
 
 
 _ANSWERS: dict[PlaceAsked, Callable[[_About], Claim | None]] = {

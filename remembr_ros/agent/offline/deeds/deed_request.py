@@ -4,31 +4,63 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-from remembr_ros.agent.model.number_words import TO_TWENTY
+from remembr_ros.agent.model.question_text import ORDINALS, TO_TWENTY
 from remembr_ros.memory.deeds.query import DeedOrder
+
+_AUX = r"(?:did|do|does|have|has|had|was|were|is|are|am|could|can|will)(?:n['\u2019]?t)?"
 
 
 class DeedAsked(Enum):
-    """What a question asks of deeds."""
+    """What a question asks of deeds, with the words that ask for it; the first that is found counts."""
 
-    DAY_OF_MOST = 'day of most'
-    DAYS_WITHOUT = 'days without'
-    PER_DAY = 'per day'
-    DAYS = 'days'
-    FROM_HERE = 'from here'
-    DISTANCE = 'distance'
-    DURATION = 'duration'
-    COUNT = 'count'
-    TIME = 'time'
-    WHERE = 'where'
-    ROOMS = 'rooms'
-    WHY = 'why'
-    PROBLEMS = 'problems'
-    HIGHLIGHTS = 'highlights'
-    OUTCOME = 'outcome'
-    BRIEFLY = 'briefly'
-    WHETHER = 'whether'
-    DEEDS = 'deeds'
+    DAY_OF_MOST = (
+        r'\b(?:day|date)\b.*\b(?:most|least|fewest|busiest)\b|\b(?:most|least|fewest|busiest)\b.*\bday\b'
+    )
+    DAYS_WITHOUT = r"\bdays?\b.*\b(?:without|no|not|never|didn['\u2019]?t|weren['\u2019]?t|wasn['\u2019]?t)\b"
+    PER_DAY = (
+        r'\b(?:count|number|many|often|times|figures?|totals?|breakdown|tally)\b'
+        r'.*\b(?:(?:each|every|per|by) day|day by day|daily|a day)\b'
+    )
+    HOW_OFTEN = r'\bhow (?:often|frequently|many times)\b|\bnumber of times\b'  # a count, also of days
+    DAYS = r'\b(?:what|which|all|each|the|how many) (?:\w+ )?(?:days|dates)\b'
+    DISTANCE = r'\bhow (?:far|many (?:met|kilomet)\w+|much (?:ground|distance))\b|\bdistance\b|\bmileage\b'
+    DURATION = (
+        r'\bhow (?:long|much (?:of (?:your|the) )?time|many (?:seconds|minutes|hours))\b(?! ago)'
+        r"|\bduration\b|\blength of\b|\b(?:what(?:['\u2019]s| was| is) )(?:the|your)"
+        r' (?:longest|shortest|quickest|fastest)\b'
+    )
+    COUNT = r'\bhow (?:often|frequently|many)\b|\bnumber of\b|\bhow regularly\b'
+    WHY = (
+        r'\bwhy\b|\breasons?\b|\bhow come\b|\bwhat happened (?:to|with)\b'
+        r'|\bwhat (?:caused|made|stopped|kept)\b(?=.*\b(?:fail|stop|late|from)\w*)'
+    )
+    PROBLEMS = (
+        r'\b(?:problem|trouble|issue|error|failure|difficult|mishap|incident|hiccup|complication'
+        r'|hitch|snag)\w*\b|\b(?:went|go|goes|gone|going) (?:wrong|badly|awry)\b|\bgo smoothly\b'
+    )
+    HIGHLIGHTS = (
+        r'\bhighlights?\b|\b(?:memorable|remarkable|noteworthy|notable|unusual|special|extraordinary'
+        r'|exciting|interesting|outstanding)\b|\bstand(?:s|ing)? out\b|\bout of the ordinary\b|\bmoments\b'
+        r'|\bworth (?:mention|tell|not)\w*|\bunforgettable\b|\bsurpris\w+|\bbest (?:bits|moments)\b'
+    )
+    BRIEFLY = r'\b(?:brief(?:ly)?|short|summar\w+|nutshell|overview|rough(?:ly)?|few words|quick(?:ly)?)\b'
+    TIME = (
+        rf'(?:^|[?!,;:.\u2013-] ?|\band |\bat )(?:since )?when\b(?= {_AUX}\b|\W*$)'
+        r'|\b(?:what|which) time\b|\b(?:on )?(?:what|which) (?:day|date)\b|\bhow long ago\b'
+    )
+    ROOMS = r'\b(?:what|which|what other) (?:one )?(?:rooms?|places?|areas?)\b|\brooms?\b.*\bnever\b'
+    WHERE = r'\bwhere\b.*\b(?:you|we|the robot|end(?:ed)? up)\b'
+    OUTCOME = (
+        r'\bhow did\b.*\b(?:go|end|turn out|work out)\b|\b(?:result|outcome)\b'
+        r'|^\W*(?:did|were|was)\b.*\b(?:succe\w+|work\b)'
+    )
+    WHETHER = r'(?!)'  # by how a question begins
+    DEEDS = r''
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """The words that ask for it."""
+        return re.compile(self.value, re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +82,6 @@ class DeedRequest:
     :param never: what none of them had
     :param yes: yes or no is asked for
     :param steps: what the named deed consists of is asked for
-    :param alternatives: which of these, in the asker's words
     :param says: all of it
     """
 
@@ -71,7 +102,6 @@ class DeedRequest:
     never: bool = False
     yes: bool = False
     steps: bool = False
-    alternatives: tuple[str, ...] = ()
     says: str = ''
 
 
@@ -79,84 +109,6 @@ def _any_case(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
-_SELF = r'(?:you|we|i|it|he|she|the robot)'
-_AUX = r"(?:did|do|does|have|has|had|was|were|is|are|am|could|can|will)(?:n['\u2019]?t)?"
-_ASKED = tuple(
-    (asked, _any_case(pattern))
-    for asked, pattern in (
-        (
-            DeedAsked.DAY_OF_MOST,
-            r'\b(?:day|date)\b.*\b(?:most|least|fewest|busiest)\b|\b(?:most|least|fewest|busiest)\b.*\bday\b',
-        ),
-        (
-            DeedAsked.DAYS_WITHOUT,
-            r"\bdays?\b.*\b(?:without|no|not|never|didn['\u2019]?t|weren['\u2019]?t|wasn['\u2019]?t)\b",
-        ),
-        (
-            DeedAsked.PER_DAY,
-            r'\b(?:count|number|many|often|times|figures?|totals?|breakdown|tally)\b.*\b(?:(?:each'
-            r'|every|per|by) day|day by day|daily|a day)\b',
-        ),
-        (DeedAsked.COUNT, r'\bhow (?:often|frequently|many times)\b|\bnumber of times\b'),
-        (DeedAsked.DAYS, r'\b(?:what|which|all|each|the|how many) (?:\w+ )?(?:days|dates)\b'),
-        (
-            DeedAsked.FROM_HERE,
-            r'\bhow (?:far|many met\w+)\b.*\bfrom (?:here|where (?:you|we|i) (?:are|am))\b',
-        ),
-        (
-            DeedAsked.DISTANCE,
-            r'\bhow (?:far|many (?:met|kilomet)\w+|much (?:ground|distance))\b|\bdistance\b|\bmileage\b',
-        ),
-        (
-            DeedAsked.DURATION,
-            r'\bhow (?:long|much (?:of (?:your|the) )?time|many (?:seconds|minutes|hours))\b(?! ago)'
-            r"|\bduration\b|\blength of\b|\b(?:what(?:['\u2019]s| was| is) )(?:the|your) (?:longest"
-            r'|shortest|quickest|fastest)\b',
-        ),
-        (
-            DeedAsked.COUNT,
-            r'\bhow (?:often|frequently|many)\b|\bnumber of\b|\bhow regularly\b',
-        ),
-        (
-            DeedAsked.WHY,
-            r'\bwhy\b|\breasons?\b|\bhow come\b|\bwhat happened (?:to|with)\b|\bwhat (?:caused|made'
-            r'|stopped|kept)\b(?=.*\b(?:fail'
-            r'|stop|late|from)\w*)',
-        ),
-        (
-            DeedAsked.PROBLEMS,
-            r'\b(?:problem|trouble|issue|error|failure|difficult|mishap|incident|hiccup|complication'
-            r'|hitch|snag)\w*\b|\b(?:went|go|goes|gone|going) (?:wrong|badly|awry)\b|\bgo smoothly\b',
-        ),
-        (
-            DeedAsked.HIGHLIGHTS,
-            r'\bhighlights?\b|\b(?:memorable|remarkable|noteworthy|notable|unusual|special'
-            r'|extraordinary|exciting|interesting|outstanding)\b|\bstand(?:s|ing)? out\b'
-            r'|\bout of the ordinary\b|\bmoments\b|\bworth (?:mention|tell|not)\w*|\bunforgettable\b'
-            r'|\bsurpris\w+|\bbest (?:bits|moments)\b',
-        ),
-        (
-            DeedAsked.BRIEFLY,
-            r'\b(?:brief(?:ly)?|short|summar\w+|nutshell|overview|rough(?:ly)?|few words|quick(?:ly)?)\b',
-        ),
-        (
-            DeedAsked.TIME,
-            rf'(?:^|[?!,;:.\u2013-] ?|\band |\bat )(?:since )?when\b(?= {_AUX}\b|\W*$)|\b(?:what'
-            rf'|which) time\b'
-            r'|\b(?:on )?(?:what|which) (?:day|date)\b|\bhow long ago\b',
-        ),
-        (
-            DeedAsked.ROOMS,
-            r'\b(?:what|which|what other) (?:one )?(?:rooms?|places?|areas?)\b|\brooms?\b.*\bnever\b',
-        ),
-        (DeedAsked.WHERE, r'\bwhere\b.*\b(?:you|we|the robot|end(?:ed)? up)\b'),
-        (
-            DeedAsked.OUTCOME,
-            r'\bhow did\b.*\b(?:go|end|turn out|work out)\b|\b(?:result|outcome)\b|^\W*(?:did|were'
-            r'|was)\b.*\b(?:succe\w+|work\b)',
-        ),
-    )
-)
 _SAID_BY_ITSELF = (DeedAsked.HIGHLIGHTS, DeedAsked.PROBLEMS, DeedAsked.BRIEFLY, DeedAsked.WHY)
 _PLEASE = _any_case(
     r'^\W*(?:please )?(?:(?:can|could|would|will) you (?:please )?|do you (?:know|remember'
@@ -189,14 +141,7 @@ _NEVER = _any_case(
     r"|\b(?:did|have|has|had|was|were)(?:n['\u2019]?t| (?:you|we|i|it) not)\b|\bst(?:ay|ayed) (?:out of"
     r'|away from)\b|\bavoid\w*|\bleave out\b|\buntouched\b|\bunvisited\b|\bleft alone\b'
 )
-_NONE = _any_case(r"\b(?:no|none|not|never|without|neither)\b|n['\u2019]t\b|\buntouched\b|\bout of\b")
-_ORDINALS = dict(
-    zip(
-        'first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth'.split(),
-        range(1, 13),
-        strict=True,
-    )
-)
+_ORDINALS = {word: number for number, word in enumerate(ORDINALS[:12], start=1)}
 _ORDINAL = _any_case(
     r'\b(?P<second_last>(?:second to|next to) last|last but one|penultimate)\b'
     rf'|\b(?P<nth>{"|".join(_ORDINALS)})\b(?! (?:time )?(?:aid|floor)\b)|\b(?P<last>last|latest|final'
@@ -231,25 +176,17 @@ _RIGHT = (
 _END = r'(?= ?(?:[,?!;]|\.(?:\s|$)|$))'
 _BETWEEN = _any_case(rf'\b(?:in )?between (?P<after>.+?) and (?P<before>.+?){_END}')
 _FROM_TO = _any_case(rf'\bfrom (?P<after>\w+ing\b.+?) (?:to|until|till) (?P<before>.+?){_END}')
+_CLAUSE = rf'(?!that\b\W*$)(?P<clause>.+?){_END}'
 _RELATIONS = (
-    (
-        'after',
-        _any_case(
-            rf'{_RIGHT}\b(?:after|following|once|as soon as|since)\b (?!that\b\W*$)(?P<clause>.+?){_END}'
-        ),
-    ),
-    (
-        'before',
-        _any_case(rf'{_RIGHT}\b(?:before|prior to|ahead of|until)\b (?!that\b\W*$)(?P<clause>.+?){_END}'),
-    ),
+    ('after', _any_case(rf'{_RIGHT}\b(?:after|following|once|as soon as|since)\b {_CLAUSE}')),
+    ('before', _any_case(rf'{_RIGHT}\b(?:before|prior to|ahead of|until)\b {_CLAUSE}')),
     (
         'during',
         _any_case(
-            rf'(?P<right>)\b(?:during|while|whilst|in the (?:middle|course) of'
-            rf'|throughout)\b (?P<clause>.+?){_END}'
+            r'(?P<right>)\b(?:during|while|whilst|in the (?:middle|course) of|throughout|as(?= you\b))\b '
+            rf'(?P<clause>.+?){_END}'
         ),
     ),
-    ('during', _any_case(rf'(?P<right>)\bas (?P<clause>you\b.+?){_END}')),
     (
         'at',
         _any_case(
@@ -264,12 +201,6 @@ _AFTERWARDS = _any_case(
     rf'{_RIGHT}\b(?:afterwards?|after (?:that|this|it)|next|then|thereafter)\b(?= ?[?.!,]| ?$)'
 )
 _STEPS = _any_case(r'\b(?:steps?|stages?|phases?)\b(?! (?:back|aside|by step|forward))')
-MOST_WORDS = 5  # of the name of one of several things
-_WHICH_OF = (
-    _any_case(r'^(?P<list>[^:?]+?) ?[:\u2013\u2014-] ?(?:which|what)\b.*\b(?:these|them|those|the \w+)\b'),
-    _any_case(r'\b(?:which|what) of (?:these|the following|them)\b.*?[:\u2013\u2014] ?(?P<list>[^:?]+)'),
-    _any_case(r'\bwhich\b.*?, ?(?P<list>(?:[^,?]+, ?)*[^,?]+\bor\b[^,?]+)\W*$'),
-)
 _SENTENCE = _any_case(r'(?<=[.!;]) ')
 
 
@@ -281,16 +212,16 @@ def parse_deeds(text: str) -> DeedRequest:
     said = _HERE.sub(' ', _PLEASE.sub('', ' '.join(text.split())))
     said = _BY_STEPS.sub('in detail', said)
     said = _CAME_OUT.sub(r'\1 picked from', _WENT_IN.sub(r'\1 placed \2', said))
-    alternatives, plain = _alternatives(said)
-    related, rest, right = _relations(plain)
-    asked = next((asked for asked, pattern in _ASKED if pattern.search(said)), None)
+    related, rest, right = _relations(said)
+    asked = next(asked for asked in DeedAsked if asked.pattern.search(said))
+    asked = DeedAsked.COUNT if asked is DeedAsked.HOW_OFTEN else asked
     yes = _YES.search(said) is not None
     order = next((order for order, pattern in _ORDERS[::-1] if pattern.search(rest)), DeedOrder.FIRST)
     if asked is DeedAsked.DURATION:
         rest = _LASTS.sub(' ', rest)
     nth, limit, rest, order = picked(rest, order)
     if asked in _SAID_BY_ITSELF:
-        rest = next(p for a, p in _ASKED if a is asked).sub(' ', rest)
+        rest = asked.pattern.sub(' ', rest)
     if 'at' in related and 'before' in related and 'after' not in related:
         related['after'] = related.pop('at')  # 'When he asked, how far did you drive until you were there?'
     if ('at' in related or 'after' in related) and nth is None and (found := _ORDINAL.search(said)):
@@ -302,9 +233,9 @@ def parse_deeds(text: str) -> DeedRequest:
     if asked in (DeedAsked.WHY, DeedAsked.PROBLEMS) and 'cancelled' not in outcomes:
         outcomes = ('failed', 'cancelled')
     average = _AVERAGE.search(said) is not None
-    if (average or _TOTAL.search(said)) and asked is None and not _SUM_UP.search(said):
+    if (average or _TOTAL.search(said)) and asked is DeedAsked.DEEDS and not _SUM_UP.search(said):
         asked = DeedAsked.DURATION  # 'What does an introduction take you on average?'
-    if asked is None or (asked is DeedAsked.ROOMS and yes):
+    if asked is DeedAsked.DEEDS or (asked is DeedAsked.ROOMS and yes):
         asked = DeedAsked.WHETHER if yes else DeedAsked.DEEDS
     return DeedRequest(
         asked,
@@ -318,29 +249,11 @@ def parse_deeds(text: str) -> DeedRequest:
         total=_TOTAL.search(said) is not None,
         distinct=_DISTINCT.search(said) is not None,
         outcomes=outcomes,
-        never=(_NONE if alternatives else _NEVER).search(said) is not None,
+        never=_NEVER.search(said) is not None,
         yes=yes,
         steps=_STEPS.search(said) is not None,
-        alternatives=alternatives,
         says=said,
     )
-
-
-def _alternatives(text: str) -> tuple[tuple[str, ...], str]:
-    """Return of which things one is asked for, and the question without them."""
-    for pattern in _WHICH_OF:
-        if found := pattern.search(text):
-            parts = [
-                part.strip()
-                for part in re.split(
-                    r', ?(?:and|or|nor) |,|\b(?:and|or|nor)\b',
-                    found['list'],
-                )
-            ]
-            parts = [part for part in parts if part]
-            if len(parts) > 1 and all(len(part.split()) <= MOST_WORDS for part in parts):
-                return tuple(parts), f'{text[: found.start("list")]} {text[found.end("list") :]}'
-    return (), text
 
 
 def _relations(text: str) -> tuple[dict[str, str], str, bool]:

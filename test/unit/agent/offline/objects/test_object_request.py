@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.agent.offline.objects.request import Asked, ObjectRequest, parse_object_request
+from remembr_ros.agent.offline.objects.object_request import Asked, ObjectRequest, parse_object_request
 from remembr_ros.agent.offline.request import parse_request
 from remembr_ros.timestamps import parse_time
 

@@ -10,22 +10,8 @@ from remembr_ros.agent.offline.request import Request
 from remembr_ros.agent.times.time_window import Window
 from remembr_ros.memory.matching.terms import words
 
-
-class Asked(Enum):
-    """What a question asks of objects."""
-
-    WHERE = 'where'
-    BEFORE = 'before'
-    WHEN = 'when'
-    HOW_MANY = 'how many'
-    COLOUR = 'colour'
-    RELATED = 'related'
-    IS = 'is'
-    IN_VIEW = 'in view'
-    STILL = 'still'
-    MOVED = 'moved'
-    CHANGES = 'changes'
-    HISTORY = 'history'
+Asked = Enum('Asked', 'WHERE BEFORE WHEN HOW_MANY COLOUR RELATED IS IN_VIEW STILL MOVED CHANGES HISTORY')
+"""What a question asks of objects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,20 +183,18 @@ def _related(text: str, request: Request) -> ObjectRequest | None:
     if found := _WHAT_IS.match(text):
         return _with_anchor(Asked.RELATED, '', found)
     if found := _IS_THERE.match(text):
-        asked = Asked.RELATED if found['which'] else Asked.IS
-        return _with_anchor(asked, target_of(found['thing']), found)
-    if request.counting or request.kind in (Kind.POSITION, Kind.TIME):
-        asked = (
-            Asked.HOW_MANY
-            if request.counting
-            else Asked.WHERE
-            if request.kind is Kind.POSITION
-            else Asked.WHEN
-        )
-        if found := _THING_AT.match(text):
-            thing = target_of(found['thing'])
-            return _with_anchor(asked, thing, found) if thing or request.counting else None
+        return _with_anchor(Asked.RELATED if found['which'] else Asked.IS, target_of(found['thing']), found)
+    asked = _plainly_asked(request)
+    if asked and (found := _THING_AT.match(text)):
+        thing = target_of(found['thing'])
+        return _with_anchor(asked, thing, found) if thing or request.counting else None
     return None
+
+
+def _plainly_asked(request: Request) -> Asked | None:
+    if request.counting:
+        return Asked.HOW_MANY
+    return {Kind.POSITION: Asked.WHERE, Kind.TIME: Asked.WHEN}.get(request.kind)
 
 
 def _with_anchor(asked: Asked, thing: str, found: re.Match[str]) -> ObjectRequest | None:
@@ -223,8 +207,7 @@ def _plain(request: Request) -> ObjectRequest | None:
     """Return a question about the place, the time or the number of things alone."""
     if request.relation is not None or not request.phrase or request.deed or request.comparing:
         return None
-    asked = {Kind.POSITION: Asked.WHERE, Kind.TIME: Asked.WHEN}.get(request.kind)
-    asked = Asked.HOW_MANY if request.counting and not request.visits else asked
+    asked = None if request.visits else _plainly_asked(request)
     return ObjectRequest(asked, request.target) if asked else None
 
 

@@ -1,0 +1,132 @@
+"""What the rules answer about deeds: a question becomes a query, and what that finds an answer."""
+
+import re
+from dataclasses import replace
+
+from remembr_ros.agent.model.answer import Kind, Question
+from remembr_ros.agent.model.grounding import Claim, yes_or_no
+from remembr_ros.agent.offline.deeds.deed_claims import ANSWERS, OF_NONE, SURE, FoundAnswer, listed, nothing
+from remembr_ros.agent.offline.deeds.deed_request import DeedAsked, DeedRequest, parse_deeds
+from remembr_ros.agent.offline.deeds.understanding import SEEN, understood
+from remembr_ros.agent.offline.motion_request import parse_motion
+from remembr_ros.agent.offline.request import Request
+from remembr_ros.memory.deeds.choice import choose_deeds
+from remembr_ros.memory.deeds.names import DeedNames
+from remembr_ros.memory.deeds.occurrences import Happened, hits_of, just_done, last_of_each
+from remembr_ros.memory.deeds.query import SIGHT, STAY, DeedQuery, FoundDeeds
+from remembr_ros.memory.deeds.verbs import is_same_kind
+from remembr_ros.memory.model.recall import Scope
+from remembr_ros.memory.model.record import AGENT, CAPTIONER
+from remembr_ros.memory.recall_protocol import Recall
+
+_GOAL = re.compile(
+    r'^\W*(?!.*\b(?:through|did|have|story|account|report)\b)(?:i\b|looking\s+for\b|where\b(?!.*\b(?:you|we|robot|end(?:ed)?\s+up)\b)'
+    r'|(?:take|bring|lead|guide|drive|navigate|go|move|get|head|return|come|escort|point|direct|visit|find|locate'
+    r'|proceed|meet|wait|walk|show)\b)',
+    re.IGNORECASE,
+)
+"""A wish to be taken somewhere, where the robot may have done something."""
+_JUST = re.compile(
+    r'^\W*what\s+(?:(?:have|did|were)\s+you\s+just|are\s+you)\s+do(?:ing|ne)?(?:\s+(?:right\s+)?now)?\W*$',
+    re.IGNORECASE,
+)
+_EARLIER = re.compile(r'[.,;:!?\u2013-]\s.*\b(?:it|them|him|her)\b', re.IGNORECASE)
+_OF_A_DAY = (DeedAsked.DEEDS, DeedAsked.BRIEFLY)
+_OF_SIGHTS = {DeedAsked.DAYS, DeedAsked.DAY_OF_MOST, DeedAsked.PER_DAY, DeedAsked.DAYS_WITHOUT}
+_STATE = r'\s+(?:still\s+)?(?P<state>open|closed|shut|in\s+your\s+hands?)'
+_HOLDING = re.compile(r'\bare\s+you\s+(?:holding|carrying)\b(.*?)(?=(?: right)?(?: now)?\W*$)', re.IGNORECASE)
+_WHETHER = re.compile(
+    r'^\W*(?:(?:is|are|was|were)\s+(?!there\b)|(?:did|have|had)\s+(?:you|we|i)\s+(?:leave|left)\s+)'
+    rf'(?P<thing>.+?){_STATE}(?:\s+(?:now|right now|again))?\W*$',
+    re.IGNORECASE,
+)
+_WHAT = re.compile(
+    rf'^\W*(?:what|which)\b.*?\b(?:leave|left|is|are|was|were|stands?){_STATE}(?:\s+now)?\W*$', re.IGNORECASE
+)
+
+
+def answer_deeds(request: Request, question: Question, recall: Recall, scope: Scope) -> Claim | None:
+    """Return what the robot's deeds tell of a question; None: it is about something else, or no deed tells.
+
+    :param scope: the time, the robots and the map that the question is about
+    :raises StoreUnavailable: there is no store
+    """
+    anytime = replace(scope, after_ns=None, before_ns=None)
+    if not recall.count(replace(anytime, source=AGENT)):
+        return None
+    happened = Happened(recall)
+    done = happened.deeds(anytime)
+    asked = parse_deeds(request.window.rest)
+    seen = SEEN.search(asked.says) is not None
+    it = asked.asked is DeedAsked.TIME and _EARLIER.search(asked.says)  # the thing is named before
+    to_go = request.kind is Kind.POSITION and _GOAL.match(request.plain)
+    if not done or to_go or (seen and asked.asked not in _OF_SIGHTS and not it):
+        return None
+    names = DeedNames(done, [(name, 'place') for deed in happened.places.all for name in deed.names])
+    query: DeedQuery | None
+    if seen:
+        thing = re.split(r'[.,;:!?\u2013-]\s', asked.says)[0] if it else asked.main
+        query = DeedQuery(kind=SIGHT, object=happened.words_seen(thing, scope), scope=scope)
+    else:
+        told = _state(asked.says, names, happened, scope, question)
+        if _JUST.match(asked.says) and (scope, request.window.at_ns) == (anytime, None):
+            head, deeds = just_done(recall, question.now_ns, scope)
+            told = Claim(Kind.TEXT, f'{head}: {listed(question, deeds)}.', hits_of(deeds)) if deeds else None
+        if told is not None:
+            return replace(told, confidence=SURE)
+        query = understood(asked, names, request, question, scope)
+    if query is None and asked.asked in _OF_SIGHTS:
+        query = DeedQuery(kind=SIGHT, object=happened.words_seen(asked.main, scope), scope=scope)
+    if query is None:
+        return None
+    found = choose_deeds(query, happened)
+    if asked.at and not found.found and query.during is not None:  # 'when he asked you to'
+        found = choose_deeds(replace(query, during=None, after=query.during), happened)
+    if not found.found and query.outcomes == ('cancelled',):
+        found = choose_deeds(replace(query, outcomes=('failed', 'cancelled')), happened)
+    is_kind = query.kind in names.kinds or query.kind in (SIGHT, STAY)
+    if not is_kind and _is_of_sights(asked, request, query, found, recall):
+        return None
+    about = FoundAnswer(asked, question, query, found, done, names, happened)
+    answer = ANSWERS[asked.asked]
+    claim = answer(about) if found.found or answer in OF_NONE else nothing(about)
+    note = '' if happened.whole else 'Of the latest that I remember: '
+    return claim and replace(claim, text=f'{note}{claim.text}', confidence=SURE)
+
+
+def _is_of_sights(
+    asked: DeedRequest, request: Request, query: DeedQuery, found: FoundDeeds, recall: Recall
+) -> bool:
+    """Tell whether what was seen tells more than deeds: of a day as a whole, of how the robot moved."""
+    named = not replace(query, kind='').names_nothing or query.order.from_here
+    if named or found.anchors or query.at_ns is not None:
+        return False
+    seen = replace(query.scope, source=CAPTIONER)
+    if asked.asked is DeedAsked.DISTANCE:
+        return (recall.survey(seen).driven_m or 0.0) > sum(deed.metres for deed in found.found)
+    whole = query.names_nothing and asked.asked in _OF_A_DAY and asked.nth is None
+    moved = parse_motion(request.window.rest) is not None
+    return (whole or moved) and recall.count(seen) > len(found.found)
+
+
+def _state(text: str, names: DeedNames, happened: Happened, scope: Scope, question: Question) -> Claim | None:
+    """Return whether something is open or in hand, or what is; None: that is not asked, or no deed tells."""
+    text = _HOLDING.sub(r'is\1 in your hand', text)
+    found = _WHETHER.match(text) or _WHAT.match(text)
+    kinds = ('pick', 'place') if found and 'hand' in found['state'].lower() else ('open', 'close')
+    last = last_of_each(happened.deeds(scope), *kinds) if found else []
+    if found is None or not last:
+        return None
+    as_first = found['state'].lower() not in ('closed', 'shut')
+    such = [deed for deed in last if is_same_kind(deed.facts.kind, kinds[0]) is as_first]
+    if found.re is _WHAT:
+        text = listed(question, such) if such else f'Nothing that I remember, of {len(last)} that I handled'
+        return Claim(Kind.TEXT, f'{text}.', hits_of(such or last))
+    phrase = names.read(found['thing'])
+    query = phrase.query(loose=not phrase.of('object'))
+    fit = [deed for deed in last if deed.fits(query)] if phrase.names and not phrase.unknown else []
+    if not fit:
+        return None
+    deed = max(fit, key=lambda deed: deed.end_ns)
+    yes = deed in such
+    return yes_or_no(yes, f'{listed(question, [deed])}.', hits_of([deed]))

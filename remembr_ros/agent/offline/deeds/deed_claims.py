@@ -1,0 +1,266 @@
+"""What is told of the deeds that a query found: how many, how long, how far, when and why."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from remembr_ros.agent.model.answer import Kind, Question
+from remembr_ros.agent.model.grounding import Choice, Claim, yes_or_no
+from remembr_ros.agent.offline.deeds.deed_request import DeedAsked, DeedRequest
+from remembr_ros.agent.offline.deeds.understanding import DETAIL
+from remembr_ros.memory.deeds.choice import choose_deeds
+from remembr_ros.memory.deeds.names import DeedNames
+from remembr_ros.memory.deeds.occurrences import Happened, hits_of
+from remembr_ros.memory.deeds.query import STAY, DeedOrder, DeedQuery, FoundDeeds, Occurrence
+from remembr_ros.memory.deeds.summary import by_day, days_without, kinds_said, rarest
+from remembr_ros.memory.deeds.verbs import is_same_kind
+from remembr_ros.memory.model.recall import Hit
+from remembr_ros.timestamps import format_clock
+
+SURE = 0.9  # what is told by code holds; whether the question was understood, the rules do not know
+SHOWN = 40  # deeds that an answer tells one by one; of more it tells the kinds and numbers
+DETAILS = 150  # where somebody wants all of them, but drives
+LISTED = 20  # that are told with their number
+LAST = 5  # that are told of those that there were
+HIGHLIGHTS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class FoundAnswer:
+    """What an answer is made of.
+
+    :param found: what the query found
+    :param query: of that
+    :param done: all deeds that the memory knows
+    """
+
+    asked: DeedRequest
+    question: Question
+    query: DeedQuery
+    found: FoundDeeds
+    done: Sequence[Occurrence]
+    names: DeedNames
+    happened: Happened
+
+    @property
+    def some(self) -> Sequence[Occurrence]:
+        return self.found.found
+
+    def told(self, deeds: Iterable[Occurrence]) -> str:
+        return listed(self.question, deeds)
+
+
+def listed(question: Question, deeds: Iterable[Occurrence]) -> str:
+    said = ((deed, deed.memory.caption if deed.facts.kind != STAY else f'In {deed.where}') for deed in deeds)
+    return '; '.join(
+        f'{format_clock(deed.start_ns, question.zone)[:16]} {told.rstrip(".")}' for deed, told in said
+    )
+
+
+def _deeds(about: FoundAnswer) -> Claim:
+    deeds = about.some
+    if len(deeds) > SHOWN and about.query.names_nothing:
+        if not DETAIL.search(about.asked.says):
+            return _briefly(about)
+        deeds = [deed for deed in deeds if not is_same_kind(deed.facts.kind, 'go')][:DETAILS]
+        return Claim(Kind.TEXT, f'{about.told(deeds)}.', hits_of((*rarest(deeds, about.done, 5), *deeds)))
+    told = sorted(deeds, key=lambda deed: deed.start_ns) if about.query.order is DeedOrder.LAST else deeds
+    more = f'; and {len(told) - SHOWN} more' if len(told) > SHOWN else ''
+    return Claim(Kind.TEXT, f'{about.told(told[:SHOWN])}{more}.', hits_of(told))
+
+
+def _briefly(about: FoundAnswer) -> Claim:
+    deeds = about.some
+    failed = [deed for deed in deeds if deed.failed]
+    problems = f' Not everything succeeded: {about.told(failed[:5])}.' if failed else ''
+    rare = rarest(deeds, about.done, 5)
+    text = f'{len(deeds)} deeds: {kinds_said(deeds)}.{problems} Of note: {about.told(rare)}.'
+    return Claim(Kind.TEXT, text, hits_of((*rare, *failed, *deeds)))
+
+
+def _highlights(about: FoundAnswer) -> Claim:
+    rare = rarest(about.some, about.done, HIGHLIGHTS)
+    return Claim(Kind.TEXT, f'{about.told(rare)}.', hits_of(rare))
+
+
+def _count(about: FoundAnswer) -> Claim | None:
+    deeds = about.some
+    if not deeds:
+        return Claim(Kind.TEXT, '0 times: never, as far as I remember.', hits_of(about.done[-1:]))
+    if about.asked.distinct:
+        field = 'place' if about.query.kind == STAY else 'object'
+        names = {getattr(deed.facts, field).casefold(): deed for deed in reversed(deeds)}
+        if names.pop('', None) and not names:
+            names = {deed.memory.caption: deed for deed in reversed(deeds)}
+        if names:
+            text = f'{len(names)}: {", ".join(sorted(names))}.'
+            return Claim(Kind.TEXT, text, hits_of(sorted(names.values(), key=lambda deed: deed.start_ns)))
+    failed = [deed for deed in deeds if deed.failed]
+    text = 'once' if len(deeds) == 1 else f'{len(deeds)} times'
+    if failed and len(failed) < len(deeds):
+        text += f': {len(deeds) - len(failed)} succeeded, {len(failed)} failed ({about.told(failed[:SHOWN])})'
+        deeds = (*failed, *deeds)
+    elif len(deeds) <= LISTED:
+        text += f': {about.told(deeds)}'
+    if about.query.outcomes:
+        every = choose_deeds(replace(about.query, outcomes=()), about.happened).every
+        lost = sum(deed.failed for deed in every)
+        if 0 < lost < len(every):
+            text += f'; of {len(every)} in all, {len(every) - lost} succeeded, {lost} failed'
+    return _said(about, text, deeds)
+
+
+def _said(about: FoundAnswer, text: str, deeds: Sequence[Occurrence], *, yes: bool = True) -> Claim:
+    """Return an answer; one with yes or no, where that is asked for."""
+    if about.asked.yes:
+        return yes_or_no(yes, f'{text}.', hits_of(deeds))
+    return Claim(Kind.TEXT, f'{text}.', hits_of(deeds))
+
+
+def _days(about: FoundAnswer) -> Claim:
+    days = by_day(about.some, about.question.zone)
+    if about.asked.asked is DeedAsked.PER_DAY and about.asked.average:
+        whole = (max(days) - min(days)).days + 1
+        text = f'{len(about.some) / whole:.1f} times a day, {len(about.some)} in {whole} days'
+    elif about.asked.asked is DeedAsked.PER_DAY:
+        text = ', '.join(f'{day}: {len(deeds)}' for day, deeds in days.items())
+    else:
+        told = (
+            f'{day}' + (f' ({len(deeds)} times)' if len(deeds) > 1 else '') for day, deeds in days.items()
+        )
+        number = f'{len(days)} days: ' if 'how many' in about.asked.says.lower() else ''
+        text = f'{number}{", ".join(told)}'
+    return Claim(Kind.TEXT, f'{text}.', hits_of((*(deeds[0] for deeds in days.values()), *about.some)))
+
+
+def _day_of_most(about: FoundAnswer) -> Claim:
+    days = by_day(about.some, about.question.zone)
+    least = re.search(r'\b(?:least|fewest)\b', about.asked.says, re.IGNORECASE) is not None
+    day = (min if least else max)(days, key=lambda deed: len(days[deed]))
+    return Claim(Kind.TEXT, f'On {day}: {len(days[day])} times.', hits_of(days[day]))
+
+
+def _days_without(about: FoundAnswer) -> Claim:
+    zone = about.question.zone
+    whole = [deed for deed in about.done if about.query.scope.admits(deed.as_memory)]
+    left = days_without(about.some, whole, zone)
+    shown = [deed for day, deeds in by_day(whole, zone).items() if day in left for deed in deeds[:1]]
+    text = ', '.join(map(str, left[:SHOWN])) if left else 'there was none'
+    return _said(about, text, shown or about.done[-1:], yes=bool(left))
+
+
+def _one(about: FoundAnswer) -> Occurrence:
+    """Return the one that is meant: the last unless the order says another one."""
+    first = about.query.nth is not None or about.query.order is not DeedOrder.FIRST
+    return about.some[0 if first else -1]
+
+
+def _time(about: FoundAnswer) -> Claim:
+    deed = _one(about)
+    also = f' (the last of {len(about.some)} times)' if len(about.some) > 1 else ''
+    return Claim(
+        Kind.TIME,
+        f'{deed.memory.caption.rstrip(".")}{also}',
+        [Hit(deed.as_memory, 1.0)],
+        choice=Choice.EARLIEST,
+    )
+
+
+def _where(about: FoundAnswer) -> Claim | None:
+    deed = next((deed for deed in reversed(about.some) if not deed.failed), about.some[-1])
+    kind = Kind.TEXT if deed.memory.pose is None else Kind.POSITION
+    return Claim(kind, deed.memory.caption, hits_of([deed]), choice=Choice.CITED_FIRST)
+
+
+def _rooms(about: FoundAnswer) -> Claim | None:
+    names = {deed.facts.place: deed for deed in reversed(about.some) if deed.facts.place}
+    if not names:
+        return nothing(about)
+    told = sorted(names.values(), key=lambda deed: deed.start_ns)
+    never = 'Not in: ' if about.query.never else ''
+    return Claim(Kind.TEXT, f'{never}{", ".join(deed.where for deed in told)}.', hits_of(told))
+
+
+def _duration(about: FoundAnswer) -> Claim | None:
+    deeds = about.some
+    if about.asked.average or about.asked.total:
+        seconds = sum(deed.seconds for deed in deeds)
+        seconds = seconds / len(deeds) if about.asked.average else seconds
+        how = 'On average' if about.asked.average else 'In total'
+        text = f'{how}, of {len(deeds)} times,'
+    else:
+        deed = _one(about)
+        seconds, text = deed.seconds, about.told([deed])
+        text += f' ({deed.metres:.1f} m)' if deed.metres > 0.0 else ''
+        deeds = [deed]
+    hits = hits_of(deeds)
+    last = max(hits, key=lambda hit: hit.memory.end_ns)
+    return Claim(Kind.DURATION, text, hits, start=hits[0], end=last, duration_s=seconds)
+
+
+def _distance(about: FoundAnswer) -> Claim | None:
+    deeds = about.some
+    if about.asked.order is DeedOrder.LONGEST:
+        deeds = sorted(about.found.every, key=lambda deed: deed.metres)[-1:]
+    metres = sum(deed.metres for deed in deeds)
+    moved = [deed for deed in deeds if deed.metres > 0.0]
+    if not moved:
+        return None
+    what = f': {about.told(moved)}' if len(moved) <= 3 else f' in {len(moved)} deeds'
+    return Claim(Kind.TEXT, f'I moved {metres:.2f} m{what}.', hits_of((*about.found.anchors, *moved)))
+
+
+def _why(about: FoundAnswer) -> Claim | None:
+    deeds = [deed for deed in (*about.some, *about.found.anchors) if deed.failed]
+    whole = replace(about.query, outcomes=(), nth=None)
+    base = choose_deeds(whole, about.happened).found if not deeds else ()
+    if base and not about.query.names_nothing:
+        inside = DeedQuery(outcomes=('failed', 'cancelled'), during=whole)
+        deeds = [*(deed for deed in base if deed.failed), *choose_deeds(inside, about.happened).found]
+    if deeds or (base and not about.asked.yes):
+        return _said(about, about.told((deeds or base)[:SHOWN]), deeds or base)
+    if about.asked.yes:
+        shown = about.found.anchors or base[:SHOWN]
+        return _said(about, 'nothing went wrong, as far as I remember', shown, yes=False)
+    return nothing(about)
+
+
+def _outcome(about: FoundAnswer) -> Claim:
+    deed = about.some[-1]
+    return _said(about, f'{about.told([deed])}: {deed.outcome}', [deed], yes=not deed.failed)
+
+
+def _whether(about: FoundAnswer) -> Claim:
+    if about.asked.never:
+        return _deeds(about)
+    deeds = about.some
+    often = f'{len(deeds)} times, last: ' if len(deeds) > LAST else ''
+    return _said(about, f'{often}{about.told(deeds[-LAST:])}', (*deeds[-LAST:], *deeds))
+
+
+def nothing(about: FoundAnswer) -> Claim | None:
+    if about.asked.yes:
+        return Claim(Kind.BINARY, 'No, not that I remember.', hits_of(about.done[-1:]), binary=False)
+    return Claim(Kind.NOT_SEEN, 'I remember no such deed.')
+
+
+ANSWERS: dict[DeedAsked, Callable[[FoundAnswer], Claim | None]] = {
+    DeedAsked.DAY_OF_MOST: _day_of_most,
+    DeedAsked.DAYS_WITHOUT: _days_without,
+    DeedAsked.PER_DAY: _days,
+    DeedAsked.DAYS: _days,
+    DeedAsked.DISTANCE: _distance,
+    DeedAsked.DURATION: _duration,
+    DeedAsked.COUNT: _count,
+    DeedAsked.TIME: _time,
+    DeedAsked.WHERE: _where,
+    DeedAsked.ROOMS: _rooms,
+    DeedAsked.WHY: _why,
+    DeedAsked.PROBLEMS: _why,
+    DeedAsked.HIGHLIGHTS: _highlights,
+    DeedAsked.OUTCOME: _outcome,
+    DeedAsked.BRIEFLY: _briefly,
+    DeedAsked.WHETHER: _whether,
+    DeedAsked.DEEDS: _deeds,
+}
+OF_NONE = (_count, _why, _days_without)  # which have an answer where nothing is found

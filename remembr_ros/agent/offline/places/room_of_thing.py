@@ -1,0 +1,58 @@
+"""In which room a thing is: the question without the room, and the answer with it."""
+
+import re
+from collections import Counter
+from dataclasses import replace
+
+from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.offline.places.place_request import ROOM_TEXT, SELF_TEXT
+from remembr_ros.geometry import Pose
+from remembr_ros.memory.model.record import CAPTIONER, PLACE
+from remembr_ros.memory.places.places import Places
+
+SIGHTS = 5  # of a thing that tell its room: it may have been moved since the others
+AHEAD_M = (0.0, 1.0, 2.0, 3.0)  # of a camera, where things may be
+
+
+def without_room(text: str, places: Places) -> str:
+    """Return 'Where is the cup?' for 'In which room is the cup?', and any other text as it is.
+
+    'Go to the room with the cup' is to the cup.
+    """
+    if not places:
+        return text
+    of_thing = rf'(?:with|that\s+has|where\s+{SELF_TEXT}\s+(?:saw|found))'
+    text = re.sub(rf'\bto\s+the\s+{ROOM_TEXT}\s+{of_thing}\s+', 'to ', text, flags=re.IGNORECASE)
+    asked = re.match(
+        r'^\W*(?:(?:and|so|please|can|could|do|you|know|tell|me|us|remember)\W+)*(?:(?:in|on|at)\s+)?'
+        rf'(?:which|what)\s+(?:of\s+the\s+)?{ROOM_TEXT}\s+(?P<holds>(?:has|had|have|contains?)\s+(?!{SELF_TEXT}\b))?(?P<rest>.+?)'
+        r'(?:\s+(?:in|at))?\W*$',
+        text,
+        re.IGNORECASE,
+    )
+    if asked is None:
+        return text
+    return f'Where {"is " if asked["holds"] else ""}{asked["rest"]}?'
+
+
+def in_room(answer: Answer, question: Question) -> Answer:
+    """Return the answer to where a thing is with the room that it is in, as most of its last sights have it.
+
+    A camera looks ahead: what it saw from a doorway is in the next room more often than in its own.
+    """
+    asked = without_room(question.text, question.places) != question.text
+    if (
+        not asked
+        or answer.kind is not Kind.POSITION
+        or any(hit.memory.source == PLACE for hit in answer.evidence)
+    ):
+        return answer
+    latest = sorted((hit.memory for hit in answer.evidence), key=lambda one: -one.end_ns)[:SIGHTS]
+    votes: Counter[str] = Counter()
+    for memory in (one for one in latest if one.pose is not None):
+        for metres in AHEAD_M if memory.source == CAPTIONER else AHEAD_M[:1]:
+            point = memory.pose.in_map((metres, 0.0, 0.0))  # type: ignore[union-attr]
+            if found := question.places.of_pose(memory.map_id, Pose(*point)):
+                votes[found.said] += 1
+    told = f'In {votes.most_common(1)[0][0]}: ' if votes else 'In no place that has a name: '
+    return replace(answer, text=f'{told}{answer.text}')
