@@ -2,11 +2,13 @@
 
 import re
 from dataclasses import replace
+from functools import partial
 
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Claim, yes_or_no
 from remembr_ros.agent.offline.deeds.deed_claims import ANSWERS, OF_NONE, SURE, FoundAnswer, listed, nothing
 from remembr_ros.agent.offline.deeds.deed_request import DeedAsked, DeedRequest, parse_deeds
+from remembr_ros.agent.offline.deeds.one_of_several import several_named, which_of
 from remembr_ros.agent.offline.deeds.understanding import SEEN, understood
 from remembr_ros.agent.offline.motion_request import parse_motion
 from remembr_ros.agent.offline.request import Request
@@ -56,7 +58,8 @@ def answer_deeds(request: Request, question: Question, recall: Recall, scope: Sc
         return None
     happened = Happened(recall)
     done = happened.deeds(anytime)
-    asked = parse_deeds(request.window.rest)
+    several, rest = several_named(request.window.rest)
+    asked = parse_deeds(rest)
     seen = SEEN.search(asked.says) is not None
     it = asked.asked is DeedAsked.TIME and _EARLIER.search(asked.says)  # the thing is named before
     to_go = request.kind is Kind.POSITION and _GOAL.match(request.plain)
@@ -85,11 +88,11 @@ def answer_deeds(request: Request, question: Question, recall: Recall, scope: Sc
     if not found.found and query.outcomes == ('cancelled',):
         found = choose_deeds(replace(query, outcomes=('failed', 'cancelled')), happened)
     is_kind = query.kind in names.kinds or query.kind in (SIGHT, STAY)
-    if not is_kind and _is_of_sights(asked, request, query, found, recall):
+    if not is_kind and not several and _is_of_sights(asked, request, query, found, recall):
         return None
     about = FoundAnswer(asked, question, query, found, done, names, happened)
-    answer = ANSWERS[asked.asked]
-    claim = answer(about) if found.found or answer in OF_NONE else nothing(about)
+    answer = partial(which_of, several) if several else ANSWERS[asked.asked]
+    claim = answer(about) if several or found.found or answer in OF_NONE else nothing(about)
     note = '' if happened.whole else 'Of the latest that I remember: '
     return claim and replace(claim, text=f'{note}{claim.text}', confidence=SURE)
 

@@ -8,6 +8,7 @@ from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim, yes_or_no
 from remembr_ros.agent.offline.deeds.deed_request import DeedAsked, DeedRequest
 from remembr_ros.agent.offline.deeds.understanding import DETAIL
+from remembr_ros.geometry import distance
 from remembr_ros.memory.deeds.choice import choose_deeds
 from remembr_ros.memory.deeds.names import DeedNames
 from remembr_ros.memory.deeds.occurrences import Happened, hits_of
@@ -238,6 +239,14 @@ def _whether(about: FoundAnswer) -> Claim:
     return _said(about, f'{often}{about.told(deeds[-LAST:])}', (*deeds[-LAST:], *deeds))
 
 
+def _from_here(about: FoundAnswer) -> Claim | None:
+    deed, here = _one(about), about.question.here
+    if here is None or deed.memory.pose is None:
+        return None
+    metres = distance(here.position, deed.memory.pose.position)
+    return Claim(Kind.TEXT, f'{metres:.1f} m from here: {about.told([deed])}.', hits_of([deed]))
+
+
 def nothing(about: FoundAnswer) -> Claim | None:
     if about.asked.yes:
         return Claim(Kind.BINARY, 'No, not that I remember.', hits_of(about.done[-1:]), binary=False)
@@ -249,6 +258,7 @@ ANSWERS: dict[DeedAsked, Callable[[FoundAnswer], Claim | None]] = {
     DeedAsked.DAYS_WITHOUT: _days_without,
     DeedAsked.PER_DAY: _days,
     DeedAsked.DAYS: _days,
+    DeedAsked.FROM_HERE: _from_here,
     DeedAsked.DISTANCE: _distance,
     DeedAsked.DURATION: _duration,
     DeedAsked.COUNT: _count,

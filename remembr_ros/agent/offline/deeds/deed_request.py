@@ -23,6 +23,7 @@ class DeedAsked(Enum):
     )
     HOW_OFTEN = r'\bhow (?:often|frequently|many times)\b|\bnumber of times\b'  # a count, also of days
     DAYS = r'\b(?:what|which|all|each|the|how many) (?:\w+ )?(?:days|dates)\b'
+    FROM_HERE = r'\bhow (?:far|many met\w+)\b.*\bfrom (?:here|where (?:you|we|i) (?:are|am))\b'
     DISTANCE = r'\bhow (?:far|many (?:met|kilomet)\w+|much (?:ground|distance))\b|\bdistance\b|\bmileage\b'
     DURATION = (
         r'\bhow (?:long|much (?:of (?:your|the) )?time|many (?:seconds|minutes|hours))\b(?! ago)'
