@@ -4,7 +4,10 @@ import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action.server import ServerGoalHandle
 from rclpy.callback_groups import ReentrantCallbackGroup
 from std_msgs.msg import String
 
@@ -13,15 +16,78 @@ from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_msgs.srv import Ask as AskSrv
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.nodes.agent.ask_request import FULL, AskOutcome, Inquiries, Inquiry
-from remembr_ros.nodes.agent.inquiry_action import InquiryAction
 from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.bounds import check_asked
-from remembr_ros.nodes.base.conversions import duration_from_msg, time_from_msg
+from remembr_ros.nodes.base.bounds import check_texts
+from remembr_ros.nodes.base.conversions import duration_from_msg, scope_from_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.worker_pool import WorkerPool
 
 TOPIC_ASKER = 'topic question'  # who asks by topic, for follow-up questions
+
+
+class InquiryAction:
+    """Offers an action while the node is configured; a goal can be cancelled at any point.
+
+    :param node: goals are taken while it is active, else rejected
+    :param pool: on whose threads they are worked at
+    :param inquiry: made of a goal's request, and of what publishes feedback
+    :param result: the action's, of what became of one
+    """
+
+    def __init__(
+        self,
+        node: ManagedNode,
+        kind: type[Any],
+        name: str,
+        *,
+        inquiries: Inquiries,
+        pool: WorkerPool,
+        inquiry: Callable[[Any, Callable[[Any], None]], Inquiry],
+        result: Callable[[Inquiry, AskOutcome], Any],
+    ) -> None:
+        self._inquiries = inquiries
+        self._pool = pool
+        self._inquiry = inquiry
+        self._result = result
+        self._by_goal: dict[bytes, Inquiry] = {}
+        server = ActionServer(
+            node,
+            kind,
+            name,
+            self._execute,
+            # Reentrant: a goal that awaits its outcome does not keep the next one waiting.
+            callback_group=ReentrantCallbackGroup(),
+            goal_callback=lambda _: GoalResponse.ACCEPT if node.active else GoalResponse.REJECT,
+            cancel_callback=self._on_cancel,
+            goal_service_qos_profile=qos.SERVICES,
+            result_service_qos_profile=qos.SERVICES,
+            cancel_service_qos_profile=qos.SERVICES,
+        )
+        node.while_configured.callback(server.destroy)
+
+    async def _execute(self, goal: ServerGoalHandle) -> Any:
+        key = bytes(goal.goal_id.uuid)
+        inquiry = self._inquiry(goal.request, goal.publish_feedback)
+        inquiry.follow = True
+        self._by_goal[key] = inquiry
+        if goal.is_cancel_requested:
+            self._inquiries.cancel(inquiry)
+        outcome = await self._inquiries.outcome(inquiry, self._pool)
+        del self._by_goal[key]
+        if outcome.error_code == AskAction.Result.NONE:
+            goal.succeed()
+        elif outcome.error_code == AskAction.Result.CANCELLED and goal.is_cancel_requested:
+            goal.canceled()
+        else:
+            goal.abort()
+        return self._result(inquiry, outcome)
+
+    def _on_cancel(self, goal: ServerGoalHandle) -> CancelResponse:
+        inquiry = self._by_goal.get(bytes(goal.goal_id.uuid))
+        if inquiry is not None:
+            self._inquiries.cancel(inquiry)
+        return CancelResponse.ACCEPT
 
 
 class AskEndpoints:
@@ -44,10 +110,8 @@ class AskEndpoints:
         self._inquiries = inquiries
         self._pool = pool
         self._heard: deque[str] = deque()
-        self.answers = node.create_publisher(AnswerMsg, 'answer', qos.ANSWERS)
-        self.answer_texts = node.create_publisher(String, 'answer_text', qos.ANSWERS)
-        # Reentrant: a question that awaits its answer does not keep the next one waiting.
-        group = ReentrantCallbackGroup()
+        self.answers = node.advertise(AnswerMsg, 'answer', qos.ANSWERS)
+        self.answer_texts = node.advertise(String, 'answer_text', qos.ANSWERS)
         InquiryAction(
             node,
             AskAction,
@@ -57,15 +121,8 @@ class AskEndpoints:
             inquiry=self._inquiry,
             result=lambda _, outcome: outcome.fill(AskAction.Result()),
         )
-        service = node.create_service(
-            AskSrv, 'ask', self._on_service, qos_profile=qos.SERVICES, callback_group=group
-        )
-        node.topics.subscribe(
-            String, 'question', self._on_topic, qos.QUESTIONS, yields=True, eager=True, callback_group=group
-        )
-        for publisher in (self.answers, self.answer_texts):
-            node.while_configured.callback(node.destroy_publisher, publisher)
-        node.while_configured.callback(node.destroy_service, service)
+        node.offer(AskSrv, 'ask', self._on_service)
+        node.topics.subscribe(String, 'question', self._on_topic, qos.QUESTIONS, yields=True, eager=True)
 
     async def _on_service(self, request: AskSrv.Request, response: AskSrv.Response) -> AskSrv.Response:
         if not self._node.active:
@@ -108,10 +165,5 @@ def asked_scope(request: AskAction.Goal | AskSrv.Request) -> Scope:
 
     :raises InvalidRequest: that makes no sense
     """
-    check_asked(request)
-    return Scope(
-        after_ns=time_from_msg(request.after) or None,  # a time of zero is no limit
-        before_ns=time_from_msg(request.before) or None,
-        robots=tuple(request.robots),
-        map_id=request.map_id if request.map_id or request.match_map else None,
-    )
+    check_texts(request)
+    return scope_from_msg(request)

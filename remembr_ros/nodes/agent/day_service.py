@@ -4,21 +4,18 @@ import time
 from collections.abc import Callable
 from datetime import tzinfo
 
-from rclpy.callback_groups import ReentrantCallbackGroup
-
 from remembr_msgs.msg import DayEntry
 from remembr_msgs.srv import Day as DaySrv
 from remembr_ros.agent.overview.recalled_day import nothing_of_day, recall_day, scope_of_day
-from remembr_ros.errors import BudgetExceeded, InvalidRequest, RemembrError
+from remembr_ros.errors import BudgetExceeded
 from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.diary.day import PartOfDay
 from remembr_ros.memory.diary.episode import Episode, EpisodeKind
 from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.agent.recall_client import RecallClient
-from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.bounds import check_names
 from remembr_ros.nodes.base.conversions import stamped_pose_to_msg, time_to_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
+from remembr_ros.nodes.base.services import answering
 from remembr_ros.nodes.base.worker_pool import WorkerPool
 
 _KINDS = {EpisodeKind.STAY: DayEntry.STAY, EpisodeKind.LEG: DayEntry.LEG}
@@ -41,46 +38,22 @@ class DayService:
         zone: Callable[[], tzinfo],
         now_ns: Callable[[], int],
     ) -> None:
-        self._node = node
         self._recall = recall
         self._parameters = parameters
         self._zone, self._now_ns = zone, now_ns
         self._pool = WorkerPool(node, 1, 'day')
-        service = node.create_service(
-            DaySrv,
-            'day',
-            self._on_request,
-            qos_profile=qos.SERVICES,
-            callback_group=ReentrantCallbackGroup(),
-        )
         node.while_active.callback(self._pool.close)
-        node.while_active.callback(node.destroy_service, service)
+        self._answer = answering(node, self._tell)
+        node.offer(DaySrv, 'day', self._on_request)
 
     async def _on_request(self, request: DaySrv.Request, response: DaySrv.Response) -> DaySrv.Response:
         deadline = time.monotonic() + self._parameters().timeout
-        told: DaySrv.Response = await self._pool.call(self._answered, request, response, deadline)
+        told: DaySrv.Response = await self._pool.call(self._answer, request, response, deadline)
         return told
-
-    def _answered(
-        self, request: DaySrv.Request, response: DaySrv.Response, deadline: float
-    ) -> DaySrv.Response:
-        try:
-            self._tell(request, response, deadline)
-        except InvalidRequest as error:
-            response.error_code, response.error_msg = DaySrv.Response.INVALID_REQUEST, str(error)
-        except RemembrError as error:
-            response.error_code, response.error_msg = DaySrv.Response.STORE_UNAVAILABLE, str(error)
-        except Exception as error:  # noqa: BLE001  the top of a service's callback
-            reason = f'{type(error).__name__}: {error}'
-            self._node.get_logger().error(f'the day {request.day[:100]!r} failed: {reason}')
-            response.error_code = DaySrv.Response.STORE_UNAVAILABLE
-            response.error_msg = f'unexpected error: {reason}'
-        return response
 
     def _tell(self, request: DaySrv.Request, response: DaySrv.Response, deadline: float) -> None:
         if time.monotonic() >= deadline:
             raise BudgetExceeded('other days took the time allowed; ask again later')
-        check_names(day=request.day, robot=request.robot, place_name=request.place_name)
         zone = self._zone()
         with self._recall.until(deadline):
             robots = (request.robot,) if request.robot else ()

@@ -10,11 +10,11 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import is_place
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.nodes.agent.ask_endpoints import InquiryAction
 from remembr_ros.nodes.agent.ask_request import AskOutcome, Inquiries, Inquiry
-from remembr_ros.nodes.agent.inquiry_action import InquiryAction
 from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.agent.recall_client import RecallClient
-from remembr_ros.nodes.base.bounds import check_names
+from remembr_ros.nodes.base.bounds import check_texts
 from remembr_ros.nodes.base.conversions import frame_name, pose_from_msg, stamped_pose_to_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.worker_pool import WorkerPool
@@ -81,8 +81,7 @@ class GoToAction:
         :raises StoreUnavailable: the memory node does not answer
         """
         frame_id = request.pose.header.frame_id
-        check_names(asker=request.asker, memory_id=request.memory_id)
-        check_names(map_id=request.map_id, frame_id=frame_id)
+        check_texts(request)
         if request.memory_id:
             found = self._recall.get([request.memory_id])
             if not found:

@@ -47,15 +47,13 @@ class Navigator:
             self._nav2 = Nav2Client(node, p)
             node.while_configured.callback(self._nav2.close)
         self._drives: set[Nav2Drive] = set()
-        self._goals = node.create_publisher(PoseStamped, 'goal_pose', qos.ANSWERS)
-        node.while_configured.callback(node.destroy_publisher, self._goals)
+        self._goals = node.advertise(PoseStamped, 'goal_pose', qos.ANSWERS)
         self._confirmation = Confirmation(node, p.confirm_timeout)
         self._get = get
         self._pool = WorkerPool(node, 1, 'evidence')
         node.while_configured.callback(self._pool.close)
         self.adapt(p)
-        stop = node.create_service(Trigger, '~/stop', self._on_stop)
-        node.while_configured.callback(node.destroy_service, stop)
+        node.offer(Trigger, '~/stop', self._on_stop)
 
     def __len__(self) -> int:
         """Return how many drives are under way, or being ended."""

@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from visualization_msgs.msg import MarkerArray
 
 from remembr_ros.agent.agent import Agent
-from remembr_ros.agent.build import build_agent
+from remembr_ros.agent.build import AgentConfig, build_agent
 from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.planner import Progress
 from remembr_ros.errors import BudgetExceeded, Cancelled, RemembrError
@@ -17,7 +18,6 @@ from remembr_ros.navigation.terrain import KeepOut
 from remembr_ros.nodes.agent.answer_conversion import answer_to_msg
 from remembr_ros.nodes.agent.ask_endpoints import AskEndpoints
 from remembr_ros.nodes.agent.ask_request import AskOutcome, Inquiries, Inquiry
-from remembr_ros.nodes.agent.config import agent_config
 from remembr_ros.nodes.agent.day_service import DayService
 from remembr_ros.nodes.agent.go_to import GoToAction
 from remembr_ros.nodes.agent.markers import answer_markers
@@ -72,8 +72,7 @@ class AgentNode(ManagedNode):
         self._agent.naming = lambda name, question: name_here(
             name, question, self._recall.name_place, self._navigator.map
         )
-        self._markers = self.create_publisher(MarkerArray, 'answer_markers', qos.MARKERS)
-        self.while_configured.callback(self.destroy_publisher, self._markers)
+        self._markers = self.advertise(MarkerArray, 'answer_markers', qos.MARKERS)
         self._own_deeds = OwnDeeds(self, lambda: self.parameters, lambda: self._here)
         pool = WorkerPool(self, p.parallel_questions, 'question')
         self.while_configured.callback(pool.close)
@@ -196,6 +195,13 @@ class AgentNode(ManagedNode):
             self._here = None
         elif is_place(pose.pose):
             self._here = pose
+
+
+def agent_config(p: AgentParameters) -> AgentConfig:
+    """Return how an agent with these parameters answers: they are called alike, but for the unit seconds."""
+    return AgentConfig(
+        **{field.name: getattr(p, field.name.removesuffix('_s')) for field in fields(AgentConfig)}
+    )
 
 
 def main(args: list[str] | None = None) -> None:

@@ -8,22 +8,25 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 
-from remembr_msgs.action import Ask
 from remembr_msgs.srv import FindObjects, GetKeyframe, RememberPlace
 from remembr_msgs.srv import Recall as RecallSrv
-from remembr_ros.errors import EmbedderLoading, InvalidRequest, StoreUnavailable
+from remembr_ros.errors import EmbedderLoading
 from remembr_ros.geometry import distance
 from remembr_ros.memory.model.recall import ANYTHING, Hit, MapArea, Query, Scope, Survey
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
 from remembr_ros.memory.places.place import NamedPlace
-from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.conversions import point_from_msg, point_to_msg, time_from_msg, time_to_msg
-from remembr_ros.nodes.base.futures import ServiceCalls, checked
+from remembr_ros.nodes.base.conversions import (
+    point_from_msg,
+    point_to_msg,
+    scope_to_msg,
+    time_from_msg,
+    time_to_msg,
+)
 from remembr_ros.nodes.base.memory_conversion import hit_from_msg
+from remembr_ros.nodes.base.services import ServiceCalls, checked
 from remembr_ros.nodes.objects.conversion import found_from_msg, object_query_to_msg
 
 MAX_LIMIT = 1000  # as many memories as one request may ask for
@@ -53,24 +56,10 @@ class RecallClient(ServiceCalls):
     def __init__(self, node: Node, timeout_s: float = 5.0) -> None:
         super().__init__(node, timeout_s, lambda: _deadline.get() - REASON_S)
         self.embedder_name = ''  # until the memory node has told it
-        group = ReentrantCallbackGroup()
-        self._client = node.create_client(RecallSrv, 'recall', qos_profile=qos.SERVICES, callback_group=group)
-        self._pictures = node.create_client(
-            GetKeyframe, 'get_keyframe', qos_profile=qos.SERVICES, callback_group=group
-        )
-        self._objects = node.create_client(
-            FindObjects, 'find_objects', qos_profile=qos.SERVICES, callback_group=group
-        )
-        self._places = node.create_client(
-            RememberPlace, 'remember_place', qos_profile=qos.SERVICES, callback_group=group
-        )
-
-    def close(self) -> None:
-        """Give the clients back."""
-        self._node.destroy_client(self._client)
-        self._node.destroy_client(self._pictures)
-        self._node.destroy_client(self._objects)
-        self._node.destroy_client(self._places)
+        self._recalls = self.client(RecallSrv, 'recall')
+        self._pictures = self.client(GetKeyframe, 'get_keyframe')
+        self._objects = self.client(FindObjects, 'find_objects')
+        self._places = self.client(RememberPlace, 'remember_place')
 
     @contextmanager
     def until(
@@ -103,10 +92,10 @@ class RecallClient(ServiceCalls):
         return sorted(hits, key=lambda hit: hit.distance_m or 0.0)[: query.limit]
 
     def count(self, scope: Scope = ANYTHING) -> int:
-        return int(self._recall(_request(Query(scope=scope, limit=1))).total)
+        return int(self._recall(query_to_msg(Query(scope=scope, limit=1))).total)
 
     def survey(self, scope: Scope = ANYTHING) -> Survey:
-        request = _request(Query(scope=scope, limit=1))
+        request = query_to_msg(Query(scope=scope, limit=1))
         request.survey = True
         told = self._recall(request)
         areas = [
@@ -169,15 +158,10 @@ class RecallClient(ServiceCalls):
 
     def picture(self, request: GetKeyframe.Request) -> bytes:
         """Return the keyframe that a request names as JPEG; raises as keyframe does."""
-        response = self.call(self._pictures, request)
-        if response.error_code == GetKeyframe.Response.NOT_FOUND:
-            raise InvalidRequest(response.error_msg)
-        if response.error_code != GetKeyframe.Response.NONE:
-            raise StoreUnavailable(response.error_msg)
-        return bytes(response.image.data)
+        return bytes(checked(self.call(self._pictures, request)).image.data)
 
     def _hits(self, query: Query) -> list[Hit]:
-        hits = [hit_from_msg(msg) for msg in self._recall(_request(query)).memories]
+        hits = [hit_from_msg(msg) for msg in self._recall(query_to_msg(query)).memories]
         if (found := _found.get()) is not None:
             for hit in hits:
                 known = found.get(hit.memory.id)
@@ -186,7 +170,7 @@ class RecallClient(ServiceCalls):
         return hits
 
     def _recall(self, request: RecallSrv.Request) -> RecallSrv.Response:
-        response = self._answered(lambda: self.call(self._client, request))
+        response = self._answered(lambda: self.call(self._recalls, request))
         self.embedder_name = response.embedder
         return response
 
@@ -203,33 +187,14 @@ class RecallClient(ServiceCalls):
         return checked(response)
 
 
-def narrow(request: RecallSrv.Request | Ask.Goal, scope: Scope) -> None:
-    """Have a request be about the window, the robots and the map of a scope."""
-    request.robots = list(scope.robots)
-    request.map_id, request.match_map = scope.map_id or '', scope.map_id is not None
-    if scope.after_ns is not None:
-        request.after = time_to_msg(scope.after_ns, clamp=True)
-    if scope.before_ns is not None:
-        # A time of zero means no limit; nothing was remembered before it.
-        request.before = time_to_msg(max(scope.before_ns, 1), clamp=True)
-
-
-def _request(query: Query) -> RecallSrv.Request:
-    scope = query.scope
+def query_to_msg(query: Query) -> RecallSrv.Request:
+    """Return a query as a request; its place is that of its radius, where it has none of its own."""
     request = RecallSrv.Request(
-        text=query.text or '',
-        source=scope.source or '',
-        place_name=scope.place or '',
-        limit=min(query.limit, 2**32 - 1),
-        order=query.order.value,
+        text=query.text or '', limit=min(query.limit, 2**32 - 1), order=query.order.value
     )
-    narrow(request, scope)
+    scope_to_msg(query.scope, request)
     if query.time_ns is not None:
         request.use_time, request.time = True, time_to_msg(query.time_ns, clamp=True)
-    place = scope.near if query.place is None else query.place
-    if place is not None:
-        request.use_place, request.place = True, point_to_msg(place)
-    if scope.radius_m is not None:
-        # A radius of zero means no limit.
-        request.radius = max(float(scope.radius_m), 1e-6)
+    if query.place is not None:
+        request.use_place, request.place = True, point_to_msg(query.place)
     return request

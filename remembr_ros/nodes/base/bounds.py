@@ -1,9 +1,9 @@
 """How long what others send may be: whoever can publish shall not fill memory or disk with one message."""
 
-from collections.abc import Sequence
+from typing import Any
 
 from remembr_msgs.msg import Memory as MemoryMsg
-from remembr_msgs.srv import Ask, FindDeeds, FindObjects, Forget, Recall
+from remembr_msgs.srv import Recall, Remember
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.search import MAX_LIMIT
 
@@ -16,73 +16,39 @@ MAX_KEYFRAME_BYTES = 50_000_000  # of all keyframes of a caption
 MAX_REASON = 500  # characters of why a caption is not stored
 MAX_IDS = 10_000  # ids, or robots, named in one request or response
 
+_LONGER = {'text': MAX_QUERY, 'question': MAX_TEXT, 'caption': MAX_TEXT, 'facts': MAX_TEXT}
+_OF_KIND = {Recall.Request: {'ids': MAX_LIMIT}, Remember.Request: {'text': MAX_TEXT}}
+"""How long a field may be that is more than a name: of any message, and of one kind."""
+
+_NO_NAMES = ('scene_text', 'passages', 'keyframes')
+"""Lists of texts of a memory, of which the first is checked as a whole and the others are not stored."""
+
 
 def check_caption(msg: MemoryMsg) -> None:
     """Raise InvalidRequest if a caption is too long to be remembered."""
-    check_names(id=msg.id, robot=msg.robot, map_id=msg.map_id, captioner=msg.captioner, camera=msg.camera)
-    check_names(source=msg.source, frame_id=msg.pose.header.frame_id)
-    _length('caption', len(msg.caption), MAX_TEXT, 'characters')
-    _length('facts', len(msg.facts), MAX_TEXT, 'characters')
-    _length('scene_text', len(msg.scene_text), MAX_SIGNS, 'texts')
-    _length('scene_text', sum(map(len, msg.scene_text)), MAX_TEXT, 'characters')
-    _length('keyframe_images', len(msg.keyframe_images), MAX_KEYFRAMES, 'images')
+    check_texts(msg)
+    _check('scene_text', len(msg.scene_text), MAX_SIGNS, 'texts')
+    _check('scene_text', sum(map(len, msg.scene_text)), MAX_TEXT, 'characters')
+    _check('keyframe_images', len(msg.keyframe_images), MAX_KEYFRAMES, 'images')
     size = sum(len(image.data) for image in msg.keyframe_images)
-    _length('keyframe_images', size, MAX_KEYFRAME_BYTES, 'bytes')
+    _check('keyframe_images', size, MAX_KEYFRAME_BYTES, 'bytes')
 
 
-def check_find_objects(request: FindObjects.Request) -> None:
-    """Raise InvalidRequest if a text of a request is too long."""
-    _length('text', len(request.text), MAX_QUERY, 'characters')
-    check_names(called=request.called, anchor=request.anchor, map_id=request.map_id)
-    check_names(relation=request.relation, order=request.order, place_name=request.place_name)
-    _list('robots', request.robots)
+def check_texts(message: Any) -> None:
+    """Raise InvalidRequest if a text of a message, a list of texts or the name of a frame is too long."""
+    most = {**_LONGER, **_OF_KIND.get(type(message), {})}
+    for field, kind in message.get_fields_and_field_types().items():
+        value = getattr(message, field)
+        if kind == 'string':
+            _check(field, len(value), most.get(field, MAX_NAME), 'characters')
+        elif kind == 'geometry_msgs/PoseStamped':
+            _check('frame_id', len(value.header.frame_id), MAX_NAME, 'characters')
+        elif kind == 'sequence<string>' and field not in _NO_NAMES:
+            _check(field, len(value), most.get(field, MAX_IDS), 'texts')
+            for text in value:
+                _check(field, len(text), MAX_NAME, 'characters')
 
 
-def check_find_deeds(request: FindDeeds.Request) -> None:
-    """Raise InvalidRequest if a text of a request is too long."""
-    check_names(kind=request.kind, object=request.object, receptacle=request.receptacle, place=request.place)
-    check_names(attribute=request.attribute, after_deed=request.after_deed, before_deed=request.before_deed)
-    check_names(order=request.order, never=request.never, map_id=request.map_id)
-    _list('outcomes', request.outcomes)
-    _list('robots', request.robots)
-
-
-def check_recall(request: Recall.Request) -> None:
-    """Raise InvalidRequest if a text of a request is too long."""
-    _length('text', len(request.text), MAX_QUERY, 'characters')
-    check_names(robot=request.robot, map_id=request.map_id, source=request.source, order=request.order)
-    check_names(place_name=request.place_name)
-    _list('robots', request.robots)
-    _list('ids', request.ids)
-    _length('ids', len(request.ids), MAX_LIMIT, 'ids')
-
-
-def check_asked(request: Ask.Request) -> None:
-    """Raise InvalidRequest if a name in a question's request, or in its goal, is too long."""
-    check_names(asker=request.asker, map_id=request.map_id)
-    _list('robots', request.robots)
-
-
-def check_forget(request: Forget.Request) -> None:
-    """Raise InvalidRequest if a text of a request is too long."""
-    _length('text', len(request.text), MAX_QUERY, 'characters')
-    check_names(robot=request.robot, map_id=request.map_id, source=request.source)
-    check_names(place_name=request.place_name)
-    _list('ids', request.ids)
-
-
-def check_names(**names: str) -> None:
-    """Raise InvalidRequest if one of these names is too long."""
-    for what, name in names.items():
-        _length(what, len(name), MAX_NAME, 'characters')
-
-
-def _list(what: str, names: Sequence[str]) -> None:
-    _length(what, len(names), MAX_IDS, 'names')
-    for name in names:
-        check_names(**{what: name})
-
-
-def _length(what: str, length: int, most: int, unit: str) -> None:
+def _check(field: str, length: int, most: int, unit: str) -> None:
     if length > most:
-        raise InvalidRequest(f'{what} has {length} {unit}; at most {most} are taken')
+        raise InvalidRequest(f'{field} has {length} {unit}; at most {most} are taken')

@@ -10,11 +10,16 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.msg import SetParametersResult
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
+from rclpy.publisher import Publisher
+from rclpy.qos import QoSProfile
+from rclpy.timer import Timer
 
 from remembr_ros.errors import RemembrError
+from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import time_to_msg
 from remembr_ros.nodes.base.declaration import declare_parameters, read_parameters, unknown_overrides
 from remembr_ros.nodes.base.futures import STEADY
@@ -58,11 +63,11 @@ class ManagedNode(LifecycleNode):
         self.loading = False
         """Whether the node is being configured: that may take long, and there is nothing to save."""
         self.topics = TopicWatch(self)
-        """Every subscription of the node, so that publishers which do not match are told of."""
-        self.while_configured = ExitStack()
+        """Every subscription of the node, so that publishers which do not match are reported."""
+        self.while_configured = self.topics.ends
         """Closed after release was called: ends what load publishes, subscribes and offers."""
         self.while_active = ExitStack()
-        """Closed before stop is called: ends what start subscribes and offers, and its timers."""
+        """Closed before stop is called: ends what start publishes, subscribes and offers, and its timers."""
         self.parameters: NodeParameters = declare_parameters(self, parameters)
         if unknown := unknown_overrides(self):
             self.get_logger().warning(f'parameters that do not exist here are ignored: {", ".join(unknown)}')
@@ -101,6 +106,26 @@ class ManagedNode(LifecycleNode):
     def diagnose(self) -> tuple[Level, str, Mapping[str, object]]:
         """Return how the node is, a short message and the figures to show; called by the executor."""
         return Level.OK, '', {}
+
+    # What ends with the state that it was made in, as subscriptions do
+
+    def advertise(self, kind: type[Any], topic: str, profile: QoSProfile) -> Publisher:
+        """Return a publisher that ends by itself."""
+        publisher = self.create_publisher(kind, topic, profile)
+        self.topics.ends.callback(self.destroy_publisher, publisher)
+        return publisher
+
+    def offer(self, kind: type[Any], name: str, callback: Callable[[Any, Any], Any]) -> None:
+        """Offer a service; a request that awaits something does not keep the next one waiting."""
+        group = ReentrantCallbackGroup()
+        service = self.create_service(kind, name, callback, qos_profile=qos.SERVICES, callback_group=group)
+        self.topics.ends.callback(self.destroy_service, service)
+
+    def every(self, period_s: float, callback: Callable[[], None]) -> Timer:
+        """Call something periodically, by the steady clock."""
+        timer = self.create_timer(period_s, callback, clock=STEADY)
+        self.topics.ends.callback(self.destroy_timer, timer)
+        return timer
 
     # What rclpy calls
 

@@ -14,7 +14,6 @@ from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.bounds import MAX_REASON
 from remembr_ros.nodes.base.conversions import acks_topic
-from remembr_ros.nodes.base.futures import STEADY
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.memory_conversion import caption_id
 from remembr_ros.printable import printable
@@ -62,11 +61,10 @@ class Outbox:
             qos.CAPTIONS,
             event_callbacks=PublisherEventCallbacks(matched=self._on_matched),
         )
+        node.while_configured.callback(node.destroy_publisher, self._publisher)
         topic = acks_topic(self._publisher.topic_name)
         self._acks = node.topics.subscribe(CaptionAck, topic, self._on_ack, qos.CAPTIONS, eager=True)
-        self._timer = node.create_timer(1.0, self.send_due, clock=STEADY)
-        node.while_configured.callback(node.destroy_publisher, self._publisher)
-        node.while_configured.callback(node.destroy_timer, self._timer)
+        self._timer = node.every(1.0, self.send_due)
         node.while_configured.callback(self._close)
 
     def __len__(self) -> int:

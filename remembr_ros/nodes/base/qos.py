@@ -32,5 +32,6 @@ MARKERS = keep_last(1, latched=True)  # RViz sees all markers even if it starts 
 CLICKS = keep_last(1, reliable=False)  # from whatever program somebody looks with
 MAPS = keep_last(1, latched=True)  # map_server's and Nav2's: published once, for whoever comes later
 MAP_UPDATES = keep_last(100)  # each is a part of a map, so that none may be lost
+SPEECH = keep_last(10)  # what was heard, and whether the robot speaks
 CLOCK = keep_last(10)
 DIAGNOSTICS = keep_last(100)  # each node of a robot publishes its own, once a second

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
-from rclpy.callback_groups import CallbackGroup
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.qos import (
@@ -49,7 +48,6 @@ class WatchedSubscription:
         spare: bool = False,
         yields: bool = False,
         eager: bool = False,
-        callback_group: CallbackGroup | None = None,
     ) -> None:
         self._node = node
         self._kind = kind
@@ -58,7 +56,6 @@ class WatchedSubscription:
         self._callback = self._take_many if eager else callback
         self._spare = spare
         self._yields = yields
-        self._group = callback_group
         self._mismatch = False
         self._subscription: Subscription | None = None
         # A copy: rclpy writes into it what the parameters say.
@@ -130,7 +127,6 @@ class WatchedSubscription:
             profile,
             event_callbacks=SubscriptionEventCallbacks(incompatible_qos=on_mismatch),
             qos_overriding_options=overriding,
-            callback_group=self._group,
         )
 
     def _on_mismatch(self, _: object) -> None:

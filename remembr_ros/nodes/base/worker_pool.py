@@ -4,14 +4,17 @@ import contextlib
 import queue
 import threading
 import time
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sized
 from functools import partial
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from rclpy.exceptions import InvalidHandle
 from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.node import Node
 from rclpy.task import Future
+
+Item = TypeVar('Item')
 
 
 class WorkerPool:
@@ -81,6 +84,57 @@ def settle(node: Node, future: Future, result: Any = None, *, error: Exception |
     if executor is not None:
         with contextlib.suppress(InvalidHandle):  # shut down in the meantime
             executor.wake()
+
+
+class WorkThread(ABC, Generic[Item]):
+    """Works off a bounded queue, some items at a time, on a thread of its own.
+
+    The thread is a daemon: work that hangs in a library cannot keep the process from ending.
+
+    :param queue: what waits; a subclass puts into it, and never more than it has room for
+    """
+
+    def __init__(self, name: str, queue: Sized) -> None:
+        self._queue = queue
+        self._at: list[Item] = []
+        self._changed = threading.Condition()
+        self._closed = False
+        self.latency_s = 0.0
+        """How long the last items took [s]."""
+        self.problem = ''
+        """What went wrong last; empty: nothing since."""
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    @abstractmethod
+    def _take(self) -> list[Item]:
+        """Take the next items from the queue; called while the queue is locked."""
+
+    @abstractmethod
+    def _work(self, items: list[Item]) -> None:
+        """Do what is to be done with these items; those that stay in self._at are not done."""
+
+    @property
+    def waiting(self) -> int:
+        """How many items are not done yet."""
+        with self._changed:
+            return len(self._queue) + len(self._at)
+
+    def drain(self, timeout_s: float | None) -> bool:
+        """Wait until every item is done; tell whether that is so."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._queue and not self._at, timeout_s)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._queue or self._closed)
+                if self._closed:
+                    return
+                items = self._at = self._take()
+            self._work(list(items))
+            with self._changed:
+                self._changed.notify_all()
 
 
 class Chore:

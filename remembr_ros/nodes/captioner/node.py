@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from rclpy.callback_groups import ReentrantCallbackGroup
 from sensor_msgs.msg import CompressedImage, Image
 from std_srvs.srv import Trigger
 
@@ -21,7 +20,7 @@ from remembr_ros.captioning.still_scene import StillScene
 from remembr_ros.geometry import Lost, StampedPose
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import frame_from_image
-from remembr_ros.nodes.base.futures import STEADY, until
+from remembr_ros.nodes.base.futures import until
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
 from remembr_ros.nodes.base.memory_conversion import observation_to_msg
@@ -87,8 +86,7 @@ class CaptionerNode(ManagedNode):
         self._lost = ''  # why the last segment has no place
         self._last_image = time.monotonic()
         # Each image starts it anew.
-        self._silence = self.create_timer(p.flush_after, self._end_segment, clock=STEADY)
-        self.while_active.callback(self.destroy_timer, self._silence)
+        self._silence = self.every(p.flush_after, self._end_segment)
         for transport, kind, topic in (
             ('raw', Image, 'image'),
             ('compressed', CompressedImage, 'image/compressed'),
@@ -97,10 +95,7 @@ class CaptionerNode(ManagedNode):
                 self._images[kind] = self.topics.subscribe(
                     kind, topic, self._on_image, qos.IMAGES, yields=True
                 )
-        flush = self.create_service(
-            Trigger, '~/flush', self._on_flush, callback_group=ReentrantCallbackGroup()
-        )
-        self.while_active.callback(self.destroy_service, flush)
+        self.offer(Trigger, '~/flush', self._on_flush)
 
     def adapt(self) -> None:
         p = self.parameters

@@ -4,8 +4,6 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-from rclpy.callback_groups import ReentrantCallbackGroup
-
 from remembr_msgs.msg import Event
 from remembr_msgs.srv import RememberEvent
 from remembr_ros.captioning.placer import WAIT_FOR_POSES_NS
@@ -17,7 +15,7 @@ from remembr_ros.events.watch import EventWatch
 from remembr_ros.memory.deeds.deed import Deed
 from remembr_ros.memory.milvus.schema import storable
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.futures import STEADY, until
+from remembr_ros.nodes.base.futures import until
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
 from remembr_ros.nodes.base.memory_conversion import memory_to_msg
@@ -50,8 +48,7 @@ class EventsNode(ManagedNode):
         self._outbox = Outbox(self)
         self._remembered = self._refused = self._lost = 0
         self._why = ''
-        timer = self.create_timer(TAKE_S, self._take, clock=STEADY)
-        self.while_configured.callback(self.destroy_timer, timer)
+        self.every(TAKE_S, self._take)
 
     def start(self) -> None:
         p = self.parameters
@@ -62,16 +59,8 @@ class EventsNode(ManagedNode):
         self._graph = GraphWatch(self, self._watch, self.topics, self.now_ns)
         self._poses = PoseSubscription(self, p, self._placer.add)
         self.topics.subscribe(Event, 'event', self._on_event, qos.EVENTS, eager=True)
-        timer = self.create_timer(p.look_period, self._graph.look, clock=STEADY)
-        self.while_active.callback(self.destroy_timer, timer)
-        service = self.create_service(
-            RememberEvent,
-            'remember_event',
-            self._on_request,
-            qos_profile=qos.SERVICES,
-            callback_group=ReentrantCallbackGroup(),
-        )
-        self.while_active.callback(self.destroy_service, service)
+        self.every(p.look_period, self._graph.look)
+        self.offer(RememberEvent, 'remember_event', self._on_request)
 
     def adapt(self) -> None:
         if self._poses is not None:

@@ -1,13 +1,14 @@
-"""Captions as they come to the memory node: checked, queued for the store, and answered."""
+"""Captions as they come to the memory node: checked, stored by a thread, and answered."""
 
 import time
 from collections.abc import Callable
 
 from rclpy.duration import Duration
+from rclpy.impl.rcutils_logger import RcutilsLogger
 
 from remembr_msgs.msg import CaptionAck
 from remembr_msgs.msg import Memory as MemoryMsg
-from remembr_ros.errors import InvalidRequest
+from remembr_ros.errors import EmbedderLoading, EmbedderUnavailable, InvalidRequest, StoreUnavailable
 from remembr_ros.memory.keyframes.files import check_jpeg
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.store import MemoryStore
@@ -16,12 +17,13 @@ from remembr_ros.nodes.base.bounds import MAX_NAME, MAX_REASON
 from remembr_ros.nodes.base.conversions import acks_topic
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.memory_conversion import caption_id, observation_from_msg
+from remembr_ros.nodes.base.worker_pool import WorkThread
 from remembr_ros.nodes.memory.parameters import MemoryParameters
 from remembr_ros.nodes.memory.services import READ_ONLY
-from remembr_ros.nodes.memory.store_writer import StoreWriter
 
-ARRIVE_S = 0.2
-"""When the publisher goes, for the last answers to arrive [s]."""
+ARRIVE_S = 0.2  # [s] when the publisher goes, for the last answers to arrive
+LOADING_S = 0.2  # [s] between attempts while the embedder is being loaded, which is no failure
+MAX_BYTES = 256_000_000  # that captions which wait for the store may take, their keyframes for the most part
 
 
 class CaptionIntake:
@@ -96,3 +98,130 @@ class CaptionIntake:
             self._acks.publish(ack)
         except Exception as error:  # noqa: BLE001  a callback: without an answer the caption comes again
             self._node.get_logger().warning(f'caption {ack.id} is not answered: {error}')
+
+
+class StoreWriter(WorkThread[Observation]):
+    """Stores observations on a thread of its own, in their order.
+
+    While the store is out of reach it tries again and again. What there is no room for meanwhile is not
+    taken: without an answer it stays with whoever sent it, and comes again. An observation that the store
+    refuses is logged and left out.
+
+    :param on_stored: called with each batch and its memories, once they are durable: one for each
+        observation, so that a memory that several of them extended comes several times
+    :param on_refused: called with an observation that makes no sense to the store, and why
+    """
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        on_stored: Callable[[list[Observation], list[Memory]], None],
+        on_refused: Callable[[Observation, str], None],
+        log: RcutilsLogger,
+        parameters: MemoryParameters,
+    ) -> None:
+        self._store = store
+        self._on_stored = on_stored
+        self._on_refused = on_refused
+        self._log = log
+        self._batch_size = parameters.batch_size
+        self._retry_period_s = parameters.retry_period
+        self._waiting: dict[str, Observation] = {}
+        self._bytes = 0
+        self.is_full = False
+        """Whether there was no room for the last one that came; until there is again."""
+        self.stored = self.merged = self.rejected = 0
+        """How many are durable, how many of these extended a memory, and how many the store refused."""
+        super().__init__('store-writer', self._waiting)
+
+    def put(self, observation: Observation) -> None:
+        """Queue an observation; returns at once. What waits already, and is sent again, is queued once."""
+        key, waiting = observation.memory.id, self._waiting
+        with self._changed:
+            if observation in self._at:
+                return
+            more = _size(observation) - (_size(waiting[key]) if key in waiting else 0)
+            self.is_full = self._bytes + more > MAX_BYTES
+            if self.is_full:
+                self._log.error(
+                    f'{len(waiting)} captions wait for the store, and there is no room for more',
+                    throttle_duration_sec=10.0,
+                )
+                return
+            waiting[key] = observation
+            self._bytes += more
+            self._changed.notify_all()
+
+    def close(self, timeout_s: float = 5.0) -> int:
+        """End the thread, after the batch it is at; return how many observations were given up.
+
+        :param timeout_s: for that batch: a store that hangs is left to itself, see :attr:`hangs`
+        """
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        self._thread.join(timeout_s)
+        return self.waiting
+
+    @property
+    def hangs(self) -> bool:
+        """Whether the store is still at a batch; after close: it did not come back in time."""
+        return self._thread.is_alive()
+
+    def _take(self) -> list[Observation]:
+        batch = [self._waiting.pop(key) for key in list(self._waiting)[: self._batch_size]]
+        self._bytes -= sum(map(_size, batch))
+        self.is_full = False
+        return batch
+
+    def _work(self, batch: list[Observation]) -> None:
+        """Store the batch at once; where the store refuses it, one by one, to keep the good ones."""
+        if self._store_or_wait(batch) is not None:
+            for observation in batch:
+                if (error := self._store_or_wait([observation])) is not None:
+                    self.rejected += 1
+                    self._log.error(f'a caption was refused: {self.problem}')
+                    self._forget([observation])
+                    if isinstance(error, InvalidRequest):  # else it may be stored when it is sent again
+                        self._on_refused(observation, str(error))
+        if not self._at:  # else it was given up, and this is why
+            self.problem = ''
+
+    def _store_or_wait(self, batch: list[Observation]) -> Exception | None:
+        """Store the batch, however long it takes, or until close; return why the store refuses it."""
+        started = time.monotonic()
+        while True:
+            try:
+                memories = self._store.add(list(batch))
+            except EmbedderLoading:
+                pause_s = LOADING_S
+            except (StoreUnavailable, EmbedderUnavailable) as error:
+                self.problem, pause_s = str(error), self._retry_period_s
+                self._log.error(
+                    f'{len(batch)} captions wait for the store: {error}', throttle_duration_sec=10.0
+                )
+            except Exception as error:  # noqa: BLE001  the top of the thread
+                self.problem = f'{type(error).__name__}: {error}'
+                return error
+            else:
+                self.latency_s = time.monotonic() - started
+                self.stored += len(memories)
+                self.merged += sum(m.id != o.memory.id for m, o in zip(memories, batch, strict=True))
+                self._forget(batch)
+                self._on_stored(list(batch), memories)
+                return None
+            with self._changed:
+                if self._changed.wait_for(lambda: self._closed, pause_s):
+                    return None
+
+    def _forget(self, batch: list[Observation]) -> None:
+        """Take what is settled out of what is being stored."""
+        settled = {observation.memory.id for observation in batch}
+        with self._changed:
+            self._at = [observation for observation in self._at if observation.memory.id not in settled]
+
+
+def _size(observation: Observation) -> int:
+    """Return about what an observation takes in memory [bytes], rather more than less."""
+    memory = observation.memory
+    return 10_000 + len(memory.caption) + sum(map(len, memory.scene_text)) + sum(map(len, observation.images))

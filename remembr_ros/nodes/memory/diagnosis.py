@@ -9,7 +9,6 @@ from remembr_ros.nodes.memory.housekeeping import Housekeeping
 from remembr_ros.nodes.memory.services import READ_ONLY
 from remembr_ros.nodes.memory.store_gauge import Reading
 
-CROWDED = 0.5  # a queue that is fuller than this will not hold much longer
 UNKNOWN = 'unknown'
 
 
@@ -24,8 +23,8 @@ def diagnosis(
     :param embedder: one that is loaded meanwhile, or could not be; None: it is there
     """
     writer, errors = intake.writer, []
-    if writer.dropping:
-        errors.append(f'captions are dropped, {writer.dropped} so far')
+    if writer.is_full:
+        errors.append('no more captions are taken until some of those that wait are stored')
     if embedder and embedder.problem and not embedder.loading:
         errors.append(embedder.problem)
     elif writer.problem:
@@ -36,8 +35,6 @@ def diagnosis(
     warnings = [reading.away, problem, housekeeping.problem]
     if embedder and embedder.loading:
         warnings.append(embedder.problem)
-    if (filled := writer.filled) > CROWDED:
-        warnings.append(f'the queue to the store is {filled:.0%} full')
     found = [*errors, *filter(None, warnings)]
     level = Level.ERROR if errors else Level.WARN if found else Level.OK
     message = '; '.join(found) or ('read-only' if intake.read_only else 'storing')
@@ -51,7 +48,6 @@ def diagnosis(
         'waiting': writer.waiting,
         'spooled': reading.spooled,
         'spool [MB]': _megabytes(reading.spool_bytes),
-        'dropped': writer.dropped,
         'rejected': writer.rejected + intake.invalid,
         'latency [s]': f'{writer.latency_s:.3f}',
         'database [MB]': _megabytes(reading.database_bytes),

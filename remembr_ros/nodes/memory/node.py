@@ -17,16 +17,15 @@ from remembr_ros.memory.search import MAX_LIMIT
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import frame_name
-from remembr_ros.nodes.base.futures import STEADY
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
 from remembr_ros.nodes.base.memory_conversion import memory_to_msg
 from remembr_ros.nodes.base.worker_pool import ended_in_time
 from remembr_ros.nodes.memory.caption_intake import CaptionIntake
+from remembr_ros.nodes.memory.configured_store import open_memory, policy_of, tell_when_loaded
 from remembr_ros.nodes.memory.diagnosis import diagnosis
 from remembr_ros.nodes.memory.housekeeping import ClockWatch, Housekeeping
 from remembr_ros.nodes.memory.markers import MemoryMarkers
-from remembr_ros.nodes.memory.opening import open_memory, policy_of, tell_when_loaded
 from remembr_ros.nodes.memory.parameters import MemoryParameters
 from remembr_ros.nodes.memory.services import MemoryServices
 from remembr_ros.nodes.memory.store_gauge import StoreGauge
@@ -70,10 +69,8 @@ class MemoryNode(ManagedNode):
             self.get_logger().warning(f'captions wait on this machine: {error}')
         if (behind := self._store.embedder_behind) is not None:
             tell_when_loaded(behind, self.get_logger())
-        self._memories = self.create_publisher(MemoryMsg, 'memories', qos.CAPTIONS)
-        self._marker_publisher = self.create_publisher(MarkerArray, 'memory_markers', qos.MARKERS)
-        for publisher in (self._memories, self._marker_publisher):
-            self.while_configured.callback(self.destroy_publisher, publisher)
+        self._memories = self.advertise(MemoryMsg, 'memories', qos.CAPTIONS)
+        self._marker_publisher = self.advertise(MarkerArray, 'memory_markers', qos.MARKERS)
 
     def start(self) -> None:
         p, log, store = self.parameters, self.get_logger(), self._store
@@ -96,8 +93,7 @@ class MemoryNode(ManagedNode):
         self._offers = MemoryServices(
             self, p, store, self._gauge, on_stored=self._publish_stored, on_deleted=self._show_newest
         )
-        timer = self.create_timer(1.0, self._publish_markers, clock=STEADY)
-        self.while_active.callback(self.destroy_timer, timer)
+        self.every(1.0, self._publish_markers)
 
     def adapt(self) -> None:
         if self._housekeeping is not None:

@@ -8,14 +8,13 @@ from dataclasses import replace
 
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_msgs.srv import CorrectObject, KeepObjects, ObjectHistory
-from remembr_ros.errors import InvalidRequest
+from remembr_ros.errors import InvalidRequest, ObjectsChanged
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import OBJECT, Memory, Observation
 from remembr_ros.memory.objects.corrections import ObjectCorrection
 from remembr_ros.memory.objects.query import FoundObject, ObjectQuery
 from remembr_ros.memory.store import MemoryStore
-from remembr_ros.nodes.base.bounds import MAX_IDS, check_names
-from remembr_ros.nodes.base.conversions import time_from_msg
+from remembr_ros.nodes.base.conversions import map_from_msg, time_from_msg
 from remembr_ros.nodes.base.memory_conversion import memory_to_msg, observation_from_msg
 from remembr_ros.nodes.objects.conversion import events_to_msg, object_to_msg
 
@@ -47,9 +46,6 @@ class ObjectServices:
 
     def keep(self, request: KeepObjects.Request, response: KeepObjects.Response) -> None:
         """Store what somebody knows of objects, or have them read what is stored."""
-        check_names(robot=request.robot, map_id=request.map_id, after_id=request.after_id)
-        if len(request.gone) > MAX_IDS:
-            raise InvalidRequest(f'at most {MAX_IDS} objects go at once')
         observations = [observation_from_msg(msg) for msg in request.objects]
         if any(one.memory.source != OBJECT for one in observations):
             raise InvalidRequest('only objects are kept so; captions and deeds come on the topic captions')
@@ -58,8 +54,7 @@ class ObjectServices:
             if not request.edition:
                 response.objects = self._page(request)
             elif request.edition != response.edition:
-                response.error_code = KeepObjects.Response.CHANGED
-                response.error_msg = 'somebody else changed objects meanwhile: read them again'
+                raise ObjectsChanged('somebody else changed objects meanwhile: read them again')
             else:
                 stored = self._store.add(self._pictured(observations)) if observations else []
                 # Last: a kill in between leaves both, of which the one is an alias of the other.
@@ -70,14 +65,13 @@ class ObjectServices:
 
     def correct(self, request: CorrectObject.Request, response: CorrectObject.Response) -> None:
         """Take what a person says of an object."""
-        check_names(action=request.action, id=request.id, other=request.other, map_id=request.map_id)
         correction = ObjectCorrection(
             request.action,
             request.id,
             request.name,
             request.other,
             time_from_msg(request.time) or None,
-            request.map_id if request.map_id or request.match_map else None,
+            map_from_msg(request),
         )
         with self.changing():
             known = self._store.correct(correction, self._now_ns())
@@ -87,7 +81,6 @@ class ObjectServices:
 
     def history(self, request: ObjectHistory.Request, response: ObjectHistory.Response) -> None:
         """Tell what became of an object."""
-        check_names(id=request.id)
         found = [
             one
             for one in self._store.find_objects(ObjectQuery(request.id)).objects

@@ -53,12 +53,6 @@ class MemoryParameters(NodeParameters):
     spool_quota_gb: float = parameter(
         0.512, 'captions that wait for the server may take so much of the disk', '0.001 to 100000 GB'
     )
-    queue_size: int = parameter(1000, 'captions that may wait to be stored', '1 to 100000')
-    queue_bytes_mb: float = parameter(
-        256.0,
-        'captions that wait to be stored may take so much memory; their keyframes are large',
-        '1 to 100000 MB',
-    )
     batch_size: int = parameter(16, 'captions stored at once', '1 to 1000')
     retry_period: float = parameter(
         2.0, 'try again so long after the store was out of reach', '0.05 to 600 s'

@@ -5,7 +5,6 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.task import Future
 from sensor_msgs.msg import CompressedImage
 
@@ -23,42 +22,35 @@ from remembr_msgs.srv import (
     Remember,
     RememberPlace,
 )
-from remembr_ros.errors import EmbedderLoading, InvalidRequest, RemembrError, StoreUnavailable
+from remembr_ros.errors import InvalidRequest, RemembrError, StoreUnavailable
 from remembr_ros.memory.deeds.asked import find_asked
 from remembr_ros.memory.model.recall import Hit, Survey
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.notes import note
 from remembr_ros.memory.places.place import place
 from remembr_ros.memory.store import MemoryStore
-from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.bounds import (
-    MAX_IDS,
-    check_find_deeds,
-    check_find_objects,
-    check_forget,
-    check_names,
-    check_recall,
-)
+from remembr_ros.nodes.base.bounds import MAX_IDS
 from remembr_ros.nodes.base.conversions import (
     frame_name,
     point_from_msg,
     point_to_msg,
     pose_from_msg,
+    scope_from_msg,
     time_from_msg,
     time_to_msg,
 )
 from remembr_ros.nodes.base.futures import first_of
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.memory_conversion import fill_page, hit_to_msg
+from remembr_ros.nodes.base.services import answering, refuse
 from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
 from remembr_ros.nodes.memory.objects import ObjectServices
 from remembr_ros.nodes.memory.parameters import MemoryParameters
-from remembr_ros.nodes.memory.recall import (
+from remembr_ros.nodes.memory.requests import (
     deed_query_from_msg,
     fill_deeds,
     forget_conditions,
     order_of,
-    scope_of,
     search,
 )
 from remembr_ros.nodes.memory.store_gauge import StoreGauge
@@ -102,8 +94,6 @@ class MemoryServices:
         self._notes: dict[str, Memory] = {}
         self._pool = WorkerPool(node, THREADS, 'memory')
         self._objects = ObjectServices(store, node.now_ns, on_stored)
-        # Reentrant: a recall that awaits its thread does not keep the next one waiting.
-        group = ReentrantCallbackGroup()
         for kind, name, work in (
             (Recall, 'recall', self._recall),
             (Remember, 'remember', self._remember),
@@ -117,42 +107,31 @@ class MemoryServices:
             (CorrectObject, 'correct_object', self._objects.correct),
             (KeepObjects, 'keep_objects', self._objects.keep),
         ):
-            service = node.create_service(
-                kind, name, self._off_the_executor(work), qos_profile=qos.SERVICES, callback_group=group
-            )
-            node.while_active.callback(node.destroy_service, service)
+            node.offer(kind, name, self._off_the_executor(work))
 
     def close(self, timeout_s: float) -> None:
         """Wait for the requests that are under way, at most so long."""
         self._pool.close(timeout_s)
 
     def _off_the_executor(self, work: Callable[[Any, Any], None]) -> Callable[[Any, Any], Any]:
-        """Return a callback that awaits work(request, response), with errors as the response's error_code."""
-
-        def guarded(request: Any, response: Any) -> Any:
-            try:
-                if isinstance(request, _CHANGES):
-                    self._refuse_if_read_only()
-                work(request, response)
-            except RemembrError as error:
-                _refuse(response, error)
-            except Exception as error:  # noqa: BLE001  the top of a service's callback
-                name = type(error).__name__
-                self._node.get_logger().error(f'{type(request).__name__} failed: {name}: {error}')
-                response.error_code = Recall.Response.STORE_UNAVAILABLE
-                response.error_msg = f'unexpected error: {name}: {error}'
-            return response
+        """Return a callback that awaits work(request, response) on a thread."""
+        answer = answering(self._node, work)
 
         async def callback(request: Any, response: Any) -> Any:
-            noting = isinstance(request, _CHANGES)
-            # A note can wait on this machine, an answer cannot.
-            if not isinstance(request, Remember.Request) and (away := self._gauge.reading.away):
-                _refuse(response, StoreUnavailable(away))
+            changes = isinstance(request, _CHANGES)
+            try:
+                # A note can wait on this machine, an answer cannot.
+                if not isinstance(request, Remember.Request):
+                    self._gauge.raise_if_away()
+                if changes:
+                    self._refuse_if_read_only()
+            except RemembrError as error:
+                refuse(response, error)
                 return response
             by_text = isinstance(request, Recall.Request) and order_of(request) == 'text'
-            if noting or by_text or (isinstance(request, FindObjects.Request) and request.text):
+            if changes or by_text or (isinstance(request, FindObjects.Request) and request.text):
                 await self._embedder_loaded()
-            return await self._pool.call(guarded, request, response)
+            return await self._pool.call(answer, request, response)
 
         return callback
 
@@ -170,7 +149,6 @@ class MemoryServices:
             raise InvalidRequest(READ_ONLY)
 
     def _recall(self, request: Recall.Request, response: Recall.Response) -> None:
-        check_recall(request)
         response.embedder = self._store.embedder_name
         if request.ids:
             response.memories = [hit_to_msg(Hit(memory, 1.0)) for memory in self._store.get(request.ids)]
@@ -179,19 +157,16 @@ class MemoryServices:
         hits, response.total = search(self._store, request)
         response.memories = [hit_to_msg(hit) for hit in hits]
         if request.survey:
-            _tell(self._store.survey(scope_of(request)), response)
+            _tell(self._store.survey(scope_from_msg(request)), response)
 
     def _find_objects(self, request: FindObjects.Request, response: FindObjects.Response) -> None:
-        check_find_objects(request)
         fill_found(self._store.find_objects(object_query_from_msg(request)), response)
 
     def _find_deeds(self, request: FindDeeds.Request, response: FindDeeds.Response) -> None:
-        check_find_deeds(request)
         fill_deeds(find_asked(self._store, deed_query_from_msg(request)), response)
 
     def _remember(self, request: Remember.Request, response: Remember.Response) -> None:
         parameters = self._parameters
-        check_names(robot=request.robot, map_id=request.map_id, frame_id=request.pose.header.frame_id)
         pose_frame = request.pose.header.frame_id if request.use_pose else ''
         given_ns = time_from_msg(request.pose.header.stamp)
 
@@ -199,8 +174,7 @@ class MemoryServices:
             if identity in self._notes:
                 return self._notes[identity]
             try:
-                if away := self._gauge.reading.away:
-                    raise StoreUnavailable(away)
+                self._gauge.raise_if_away()
                 return next(iter(self._store.get([identity])), None)
             except StoreUnavailable:
                 # Nobody noted anything else at this very nanosecond. At a time that was given, maybe.
@@ -227,7 +201,6 @@ class MemoryServices:
         response.id = stored[0].id
 
     def _remember_place(self, request: RememberPlace.Request, response: RememberPlace.Response) -> None:
-        check_names(map_id=request.map_id, frame_id=request.frame_id)
         corners, center = [(p.x, p.y) for p in request.outline], point_from_msg(request.center)
         named = place(
             request.name,
@@ -246,7 +219,6 @@ class MemoryServices:
         response.id = stored.memory.id
 
     def _forget(self, request: Forget.Request, response: Forget.Response) -> None:
-        check_forget(request)
         ids, scope, text = forget_conditions(request)
         if request.dry_run:
             found = self._store.matching(ids, scope, text)
@@ -260,22 +232,15 @@ class MemoryServices:
         self._on_deleted()
 
     def _get_keyframe(self, request: GetKeyframe.Request, response: GetKeyframe.Response) -> None:
-        try:
-            check_names(id=request.id, name=request.name)
-            if request.name:
-                data = self._store.keyframes.get(request.name)
-            else:
-                data = self._store.keyframe(request.id, int(request.index))
-        except InvalidRequest as error:
-            response.error_code = GetKeyframe.Response.NOT_FOUND
-            response.error_msg = str(error)
-            return
+        if request.name:
+            data = self._store.keyframes.get(request.name)
+        else:
+            data = self._store.keyframe(request.id, int(request.index))
         response.image = CompressedImage(format='jpeg', data=data)
         for memory in [] if request.name else self._store.get([request.id]):
             response.image.header.stamp = time_to_msg(memory.start_ns, clamp=True)
 
     def _outline(self, request: Outline.Request, response: Outline.Response) -> None:
-        check_names(id=request.after_id)
         fill_page(self._store.outline(), request, response)
 
 
@@ -289,12 +254,3 @@ def _tell(survey: Survey, response: Recall.Response) -> None:
         MapArea(map_id=a.map_id, low=point_to_msg(a.low), high=point_to_msg(a.high), memories=a.memories)
         for a in survey.areas
     ]
-
-
-def _refuse(response: Any, error: RemembrError) -> None:
-    """Fill a response with an error; the codes of all these services are the same."""
-    response.error_code, response.error_msg = Recall.Response.STORE_UNAVAILABLE, str(error)
-    if isinstance(error, EmbedderLoading):
-        response.error_code = Recall.Response.LOADING
-    elif isinstance(error, InvalidRequest):
-        response.error_code = Recall.Response.INVALID_REQUEST

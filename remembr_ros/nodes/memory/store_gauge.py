@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
-from remembr_ros.errors import RemembrError
+from remembr_ros.errors import RemembrError, StoreUnavailable
 from remembr_ros.memory.keyframes.folder import RESERVE_BYTES
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base.worker_pool import Chore
@@ -78,6 +78,11 @@ class StoreGauge:
         if self._server and not reading.away and busy_s > PATIENCE_S:
             return replace(reading, away=f'the memory has not answered for {busy_s:.0f} s')
         return reading
+
+    def raise_if_away(self) -> None:
+        """Raise StoreUnavailable if the store does not answer."""
+        if away := self.reading.away:
+            raise StoreUnavailable(away)
 
     def tell_again(self) -> None:
         """Call on_there once more, as soon as the store answers."""

@@ -30,10 +30,8 @@ class Confirmation:
         self._timeout_s = timeout_s
         self._waiting: Future | None = None
         self._shown_ns = 0
-        self._proposals = node.create_publisher(PoseArray, 'proposed_goals', qos.MARKERS)
-        self._service = node.create_service(Confirm, '~/confirm', self._on_confirm)
-        node.while_configured.callback(node.destroy_publisher, self._proposals)
-        node.while_configured.callback(node.destroy_service, self._service)
+        self._proposals = node.advertise(PoseArray, 'proposed_goals', qos.MARKERS)
+        node.offer(Confirm, '~/confirm', self._on_confirm)
 
     async def wait(self, drive: Nav2Drive) -> None:
         """Return when a person has confirmed the goals of a drive, or raise what it was stopped with.
@@ -54,7 +52,7 @@ class Confirmation:
                 self._publish([])
         drive.raise_if_stopped()
         if not waiting.done():
-            name = self._service.service_name
+            name = self._node.resolve_service_name('~/confirm')
             raise NotConfirmed(f'nobody called {name} within {self._timeout_s:g} s; ask again')
         if (error := waiting.result()) is not None:
             raise error

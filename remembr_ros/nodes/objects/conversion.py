@@ -7,12 +7,18 @@ from remembr_msgs.msg import ObjectEvent as EventMsg
 from remembr_msgs.msg import ObjectRelation as RelationMsg
 from remembr_msgs.srv import FindObjects
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.memory.objects.query import FoundObject, FoundObjects, ObjectOrder, ObjectQuery
 from remembr_ros.memory.objects.relations import ObjectRelation, relation_named
 from remembr_ros.memory.search import MAX_LIMIT
-from remembr_ros.nodes.base.conversions import point_from_msg, point_to_msg, time_from_msg, time_to_msg
+from remembr_ros.nodes.base.conversions import (
+    point_from_msg,
+    point_to_msg,
+    scope_from_msg,
+    scope_to_msg,
+    time_from_msg,
+    time_to_msg,
+)
 from remembr_ros.nodes.base.memory_conversion import memory_from_msg, memory_to_msg
 
 
@@ -26,16 +32,6 @@ def object_query_from_msg(request: FindObjects.Request) -> ObjectQuery:
         raise InvalidRequest(f'order is {request.order!r}; it has to be empty or one of {", ".join(orders)}')
     if request.missing and request.present:
         raise InvalidRequest('no object is both missing and present; ask for one of them, or for neither')
-    place = point_from_msg(request.place) if request.use_place else None
-    scope = Scope(
-        after_ns=time_from_msg(request.after) or None,
-        before_ns=time_from_msg(request.before) or None,
-        near=place if request.radius else None,
-        radius_m=request.radius if place is not None and request.radius else None,
-        robots=tuple(request.robots),
-        map_id=request.map_id if request.map_id or request.match_map else None,
-        place=request.place_name or None,
-    )
     return ObjectQuery(
         request.called,
         request.text,
@@ -44,16 +40,15 @@ def object_query_from_msg(request: FindObjects.Request) -> ObjectQuery:
         missing=True if request.missing else False if request.present else None,
         moved=request.moved or None,
         changed_since_ns=time_from_msg(request.changed_since) or None,
-        place=place,
+        place=point_from_msg(request.place) if request.use_place else None,
         order=ObjectOrder(request.order) if request.order else None,
-        scope=scope,
+        scope=scope_from_msg(request),
         limit=min(request.limit or MAX_LIMIT, MAX_LIMIT),
     )
 
 
 def object_query_to_msg(query: ObjectQuery) -> FindObjects.Request:
     """Return a query as a request; its place is that of its radius, where it has one."""
-    scope = query.scope
     request = FindObjects.Request(
         called=query.called,
         text=query.text,
@@ -63,20 +58,13 @@ def object_query_to_msg(query: ObjectQuery) -> FindObjects.Request:
         present=query.missing is False,
         moved=query.moved is True,
         order=query.order.value if query.order else '',
-        robots=list(scope.robots),
-        map_id=scope.map_id or '',
-        match_map=scope.map_id is not None,
-        place_name=scope.place or '',
         limit=query.limit or 0,
     )
-    place = query.place if query.place is not None else scope.near
-    if place is not None:
-        request.use_place, request.place = True, point_to_msg(place)
-        request.radius = 0.0 if scope.radius_m is None else max(float(scope.radius_m), 1e-6)
-    times = {'after': scope.after_ns, 'before': scope.before_ns, 'changed_since': query.changed_since_ns}
-    for name, ns in times.items():
-        if ns is not None:  # a time of zero is none
-            setattr(request, name, time_to_msg(max(ns, 1), clamp=True))
+    scope_to_msg(query.scope, request)
+    if query.place is not None:
+        request.use_place, request.place = True, point_to_msg(query.place)
+    if query.changed_since_ns is not None:  # a time of zero is none
+        request.changed_since = time_to_msg(max(query.changed_since_ns, 1), clamp=True)
     return request
 
 

@@ -2,15 +2,13 @@
 
 from collections.abc import Collection, Sequence
 
-from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 
 from remembr_msgs.srv import KeepObjects
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory, Observation
-from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.futures import ServiceCalls, checked
 from remembr_ros.nodes.base.memory_conversion import memory_from_msg, memory_to_msg
+from remembr_ros.nodes.base.services import ServiceCalls, checked
 
 READY_S, STORED_S = 1.0, 5.0  # [s] the memory node is there within, and has stored what it is given
 AT_ONCE = 50  # objects stored by one request
@@ -26,14 +24,7 @@ class KeptObjects(ServiceCalls):
         super().__init__(node, READY_S)
         self._about = {'robot': robot, 'map_id': map_id}
         self._edition = ''
-        group = ReentrantCallbackGroup()
-        self._client = node.create_client(
-            KeepObjects, 'keep_objects', qos_profile=qos.SERVICES, callback_group=group
-        )
-
-    def close(self) -> None:
-        """Give the client back."""
-        self._node.destroy_client(self._client)
+        self._client = self.client(KeepObjects, 'keep_objects')
 
     def matching(self, *, scope: Scope) -> list[Memory]:
         page = self._call()

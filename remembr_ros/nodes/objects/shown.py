@@ -27,14 +27,10 @@ class ShownObjects:
 
     def __init__(self, node: ManagedNode) -> None:
         self._detections: Any = None
-        self._list = node.create_publisher(ObjectArray, 'objects', qos.MARKERS)
-        self._markers = node.create_publisher(MarkerArray, 'object_markers', qos.MARKERS)
-        publishers = [self._list, self._markers]
+        self._list = node.advertise(ObjectArray, 'objects', qos.MARKERS)
+        self._markers = node.advertise(MarkerArray, 'object_markers', qos.MARKERS)
         if (kind := detection_array()) is not None:
-            self._detections = node.create_publisher(kind, 'object_detections', qos.MARKERS)
-            publishers.append(self._detections)
-        for publisher in publishers:
-            node.while_configured.callback(node.destroy_publisher, publisher)
+            self._detections = node.advertise(kind, 'object_detections', qos.MARKERS)
 
     def publish(self, known: Sequence[KnownObject], stamp_ns: int, most: int) -> None:
         """Publish objects as they are now.

@@ -73,11 +73,9 @@ class SpeechNode(ManagedNode):
             beam_size=p.beam_size,
         )
         self._transcriber.load()
-        self._speech_topics['speech'] = self.create_publisher(String, '/speech', 10)
+        self._speech_topics['speech'] = self.advertise(String, '/speech', qos.SPEECH)
         if p.tts != 'none':
-            self._speech_topics['speaking'] = self.create_publisher(Bool, SPEAKING, 10)
-        for publisher in self._speech_topics.values():
-            self.while_configured.callback(self.destroy_publisher, publisher)
+            self._speech_topics['speaking'] = self.advertise(Bool, SPEAKING, qos.SPEECH)
         self.get_logger().info(
             f'Whisper model {p.whisper_model} on {self._transcriber.runs_on}, listening to '
             f'{self._source.name}, wake phrases: {p.wake_phrases or "none"}'
@@ -92,8 +90,7 @@ class SpeechNode(ManagedNode):
             self._answers = SpokenAnswers(self, speaker, self._speech_topics['speaking'])
         self.topics.subscribe(String, 'answer_text', self._on_answer, qos.ANSWERS, yields=True)
         self.topics.subscribe(Bool, SPEAKING, self._on_speaking, qos.ANSWERS, yields=True)
-        mute = self.create_service(SetBool, '~/mute', self._on_mute)
-        self.while_active.callback(self.destroy_service, mute)
+        self.offer(SetBool, '~/mute', self._on_mute)
         # What was said of that while nobody listened is not known.
         self._attention.speak(False, time.monotonic_ns())
         self._told, self._lost_s = '', 0.0

@@ -22,8 +22,8 @@ from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.nodes.agent.recall_client import RecallClient
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import pose_to_msg, time_to_msg
-from remembr_ros.nodes.base.futures import checked
 from remembr_ros.nodes.base.memory_conversion import OUTLINE_PAGE, memory_from_msg, outline_from_pages
+from remembr_ros.nodes.base.services import checked
 
 TOLD_S = 12.0  # [s] the events node responds once a deed is stored, which it waits 10 s for
 

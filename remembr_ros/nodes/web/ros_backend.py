@@ -25,9 +25,13 @@ from remembr_ros.navigation.terrain import KeepOut
 from remembr_ros.nodes.agent.answer_conversion import answer_from_msg
 from remembr_ros.nodes.agent.ask_request import ask_error
 from remembr_ros.nodes.agent.parameters import AgentParameters
-from remembr_ros.nodes.agent.recall_client import narrow
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.conversions import stamped_pose_from_msg, stamped_pose_to_msg, time_to_msg
+from remembr_ros.nodes.base.conversions import (
+    scope_to_msg,
+    stamped_pose_from_msg,
+    stamped_pose_to_msg,
+    time_to_msg,
+)
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.worker_pool import Chore
 from remembr_ros.nodes.web.action_call import ActionCall
@@ -85,7 +89,7 @@ class RosBackend(MemoryClient):
             on_progress(Progress(feedback.stage, feedback.detail, feedback.memories_found))
 
         goal = Ask.Goal(question=question, asker=asker)
-        narrow(goal, scope)
+        scope_to_msg(scope, goal)
         result = self._ask.result(goal, tell, cancel=cancel, limit_s=self._agent.timeout + MARGIN_S)
         if result.error_code != Ask.Result.NONE:
             raise ask_error(result.error_code, result.error_msg)

@@ -6,7 +6,6 @@ from collections import namedtuple
 from pathlib import Path
 
 import numpy as np
-import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.lifecycle import TransitionCallbackReturn
 from visualization_msgs.msg import MarkerArray
@@ -19,7 +18,7 @@ from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.managed_node import Level
 from remembr_ros.nodes.base.memory_conversion import observation_to_msg
-from remembr_ros.nodes.memory import housekeeping, store_gauge
+from remembr_ros.nodes.memory import caption_intake, housekeeping, store_gauge
 from remembr_ros.nodes.memory.node import MemoryNode
 from remembr_ros.timestamps import NS
 from test.patience import patiently
@@ -112,7 +111,7 @@ def test_diagnostics_say_what_is_there(robot, tmp_path):
     assert float(values['database [MB]']) >= 0.0
     assert float(values['free disk [MB]']) > 64.0
     assert float(values['latency [s]']) > 0.0
-    assert (values['waiting'], values['spooled'], values['dropped'], values['rejected']) == (0, 0, 0, 0)
+    assert (values['waiting'], values['spooled'], values['rejected']) == (0, 0, 0)
     assert (values['last retention'], values['problem']) == ('off', '')
 
 
@@ -130,11 +129,9 @@ def test_a_full_disk_is_an_error_in_diagnostics(robot, tmp_path, monkeypatch):
     assert 'disk is full' in robot.wait(errors, 'an error')[0].message
 
 
-@pytest.mark.parametrize('limit', [{'queue_size': 3}, {'queue_bytes_mb': 1.0}])
-def test_a_store_that_hangs_costs_the_oldest_captions_and_the_node_ends_in_time(
-    robot, tmp_path, monkeypatch, capfd, limit
-):
-    node = start(robot, tmp_path, drain_timeout=0.5, batch_size=1, **limit)
+def test_a_store_that_hangs_fills_no_memory_and_the_node_ends_in_time(robot, tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(caption_intake, 'MAX_BYTES', 1_000_000)
+    node = start(robot, tmp_path, drain_timeout=0.5, batch_size=1)
     released, entered = threading.Event(), threading.Event()
     add = node._store.add
     monkeypatch.setattr(node._store, 'add', lambda batch: (entered.set(), released.wait(60.0), add(batch))[2])
@@ -143,10 +140,10 @@ def test_a_store_that_hangs_costs_the_oldest_captions_and_the_node_ends_in_time(
     robot.wait(entered.is_set, 'a store that hangs')
     for i in range(1, 7):
         captions.publish(caption(10 * i, f'number {i}', images=(JPEG + bytes(300_000),)))
-    robot.wait(lambda: figures(node)['dropped'] == 3, 'three captions dropped')
+    robot.wait(lambda: node._intake.writer.is_full, 'captions that are not taken')
     level, message, values = node.diagnose()
     assert (level, values['waiting']) == (Level.ERROR, 4)
-    assert 'dropped' in message
+    assert 'no more captions are taken' in message
     began = time.monotonic()
     assert node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
     assert node.trigger_cleanup() == TransitionCallbackReturn.SUCCESS

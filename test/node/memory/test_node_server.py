@@ -19,8 +19,8 @@ from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.server.connection import SECRETS
 from remembr_ros.nodes.base.conversions import time_to_msg
 from remembr_ros.nodes.base.memory_conversion import observation_to_msg
+from remembr_ros.nodes.memory.configured_store import connection_of, policy_of
 from remembr_ros.nodes.memory.node import MemoryNode
-from remembr_ros.nodes.memory.opening import connection_of, policy_of
 from remembr_ros.nodes.memory.parameters import MemoryParameters
 from remembr_ros.timestamps import NS
 from test.patience import patiently

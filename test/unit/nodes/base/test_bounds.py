@@ -29,30 +29,27 @@ def test_a_caption_that_is_too_long_is_refused_with_what_is(fields, named):
 
 
 @pytest.mark.parametrize(
-    ('check', 'request_', 'named'),
+    ('request_', 'named'),
     [
-        (bounds.check_recall, Recall.Request(text='x' * 10_001), 'text'),
-        (bounds.check_recall, Recall.Request(order='x' * 201), 'order'),
-        (bounds.check_recall, Recall.Request(robots=['x'] * 10_001), 'robots'),
-        (bounds.check_forget, Forget.Request(ids=['x'] * 10_001), 'ids'),
-        (bounds.check_forget, Forget.Request(ids=['x' * 201]), 'ids'),
-        (bounds.check_forget, Forget.Request(text='x' * 10_001), 'text'),
+        (Recall.Request(text='x' * 10_001), 'text'),
+        (Recall.Request(order='x' * 201), 'order'),
+        (Recall.Request(robots=['x'] * 10_001), 'robots'),
+        (Forget.Request(ids=['x'] * 10_001), 'ids'),
+        (Forget.Request(ids=['x' * 201]), 'ids'),
+        (Forget.Request(text='x' * 10_001), 'text'),
         *(
-            (bounds.check_find_deeds, FindDeeds.Request(**{name: 'x' * 10_000}), name)
+            (FindDeeds.Request(**{name: 'x' * 10_000}), name)
             for name in ('kind', 'object', 'receptacle', 'place', 'attribute', 'after_deed', 'before_deed')
         ),
-        *(
-            (bounds.check_find_deeds, FindDeeds.Request(**{name: 'x' * 201}), name)
-            for name in ('order', 'never', 'map_id')
-        ),
-        (bounds.check_find_deeds, FindDeeds.Request(outcomes=['x'] * 10_001), 'outcomes'),
-        (bounds.check_find_deeds, FindDeeds.Request(robots=['x' * 201]), 'robots'),
+        *((FindDeeds.Request(**{name: 'x' * 201}), name) for name in ('order', 'never', 'map_id')),
+        (FindDeeds.Request(outcomes=['x'] * 10_001), 'outcomes'),
+        (FindDeeds.Request(robots=['x' * 201]), 'robots'),
     ],
     ids=lambda value: value if isinstance(value, str) else '',
 )
-def test_a_request_that_is_too_long_is_refused_with_what_is(check, request_, named):
+def test_a_request_that_is_too_long_is_refused_with_what_is(request_, named):
     with pytest.raises(InvalidRequest, match=f'^{named} has .* at most'):
-        check(request_)
+        bounds.check_texts(request_)
 
 
 def test_what_fits_is_taken():
@@ -62,6 +59,6 @@ def test_what_fits_is_taken():
             caption='x' * 60_000, scene_text=['x' * 60] * 1_000, robot='x' * 200, keyframe_images=images
         )
     )
-    bounds.check_find_deeds(FindDeeds.Request(after_deed='x' * 200, robots=['x' * 200] * 10_000))
-    bounds.check_recall(Recall.Request(text='x' * 10_000, robots=['x' * 200] * 10_000))
-    bounds.check_forget(Forget.Request(text='x' * 10_000, ids=['x' * 200] * 10_000))
+    bounds.check_texts(FindDeeds.Request(after_deed='x' * 200, robots=['x' * 200] * 10_000))
+    bounds.check_texts(Recall.Request(text='x' * 10_000, robots=['x' * 200] * 10_000))
+    bounds.check_texts(Forget.Request(text='x' * 10_000, ids=['x' * 200] * 10_000))

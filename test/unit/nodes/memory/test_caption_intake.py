@@ -7,8 +7,9 @@ pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
 
 from remembr_ros.errors import EmbedderLoading, InvalidRequest, StoreUnavailable
 from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.nodes.memory import caption_intake
+from remembr_ros.nodes.memory.caption_intake import StoreWriter
 from remembr_ros.nodes.memory.parameters import MemoryParameters
-from remembr_ros.nodes.memory.store_writer import StoreWriter
 
 
 class Log:
@@ -70,7 +71,7 @@ def writer(store):
         lambda batch, memories: stored.extend(zip(batch, memories, strict=True)),
         lambda observation, why: refused.append((observation.memory.id, why)),
         Log(),
-        MemoryParameters(queue_size=4, batch_size=3, retry_period=0.01),
+        MemoryParameters(batch_size=3, retry_period=0.01),
     )
     made.heard, made.refused = stored, refused
     yield made
@@ -157,21 +158,9 @@ def test_what_waits_already_is_queued_once_and_of_two_with_one_id_the_last(store
     assert writer.waiting == 3
     store.gate.set()
     assert writer.drain(10)
-    assert store.batches == [['first'], ['b', 'a']]
+    assert store.batches == [['first'], ['a', 'b']]
     assert better in [observed for observed, _ in writer.heard]
-    assert (writer.filled, writer.dropped) == (0.0, 0)
-
-
-def test_a_full_queue_drops_the_oldest(store, writer):
-    store.gate.clear()
-    writer.put(observation('first'))
-    assert store.tried.wait(10)
-    for name in 'abcdef':
-        writer.put(observation(name))
-    store.gate.set()
-    assert writer.drain(10)
-    assert store.ids == ['first', *'cdef']
-    assert writer.dropped == 2
+    assert (writer.waiting, writer.is_full) == (0, False)
 
 
 def test_closing_while_the_store_is_down_says_how_many_are_lost(store, writer):
@@ -180,26 +169,29 @@ def test_closing_while_the_store_is_down_says_how_many_are_lost(store, writer):
     assert store.tried.wait(10)
     writer.put(observation('b'))
     assert writer.close() == 2
+    assert writer.problem == 'the disk is full'
 
 
-def test_a_queue_that_is_full_by_its_bytes_drops_the_oldest(store):
-    log = Log()
-    parameters = MemoryParameters(queue_size=100, queue_bytes_mb=0.012, batch_size=1)
-    writer = StoreWriter(store, nobody, nobody, log, parameters)
+def test_what_there_is_no_room_for_is_not_taken_until_there_is(store, monkeypatch):
+    monkeypatch.setattr(caption_intake, 'MAX_BYTES', 30_000)
+    writer = StoreWriter(store, nobody, nobody, log := Log(), MemoryParameters(batch_size=1))
     store.gate.clear()
     writer.put(observation('first'))
     assert store.tried.wait(10)
-    for name in 'abc':
+    for name in 'ab':
         writer.put(replace(observation(name), images=(bytes(4000),)))
-    assert (writer.dropped, writer.dropping) == (1, True)
-    assert writer.filled > 0.8
-    writer.put(replace(observation('huge'), images=(bytes(20_000),)))
-    assert writer.dropped == 3
+    assert (writer.waiting, writer.is_full) == (3, False)
+    writer.put(replace(observation('a'), images=(bytes(5000),)))  # in place of the other
+    assert not writer.is_full
+    writer.put(replace(observation('late'), images=(bytes(4000),)))
+    assert (writer.waiting, writer.is_full) == (3, True)
+    assert any('no room' in line for line in log.lines)
     store.gate.set()
     assert writer.drain(10)
-    assert store.ids == ['first', 'huge']
-    assert writer.filled == 0.0
-    assert any('dropped' in line for line in log.lines)
+    assert store.ids == ['first', 'a', 'b']
+    writer.put(observation('late'))
+    assert writer.drain(10)
+    assert (store.ids[-1], writer.is_full) == ('late', False)
     writer.close()
 
 

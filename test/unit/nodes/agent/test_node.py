@@ -1,6 +1,10 @@
 import dataclasses
 
-from remembr_ros.nodes.agent.config import agent_config
+import pytest
+
+pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
+
+from remembr_ros.nodes.agent.node import agent_config
 from remembr_ros.nodes.agent.parameters import AgentParameters
 
 RENAMED = {'follow_up_s': 'follow_up', 'timeout_s': 'timeout', 'call_timeout_s': 'call_timeout'}

@@ -14,7 +14,7 @@ from remembr_ros.memory.deeds.deed import deed, facts_of
 from remembr_ros.memory.deeds.query import DeedOrder, DeedQuery, FoundDeeds, Occurrence
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.nodes.base.memory_conversion import memory_from_msg
-from remembr_ros.nodes.memory.recall import deed_query_from_msg, fill_deeds
+from remembr_ros.nodes.memory.requests import deed_query_from_msg, fill_deeds
 from remembr_ros.timestamps import NS
 
 T0 = 1_700_000_000 * NS

@@ -11,7 +11,11 @@ from remembr_ros.memory.deeds.asked import deed_said
 from remembr_ros.memory.deeds.query import DeedOrder, DeedQuery, FoundDeeds, Occurrence
 from remembr_ros.memory.model.recall import Hit, Order, Query, Scope
 from remembr_ros.memory.search import MAX_LIMIT, StoreSearch
-from remembr_ros.nodes.base.conversions import point_from_msg, time_from_msg
+from remembr_ros.nodes.base.conversions import (
+    point_from_msg,
+    scope_from_msg,
+    time_from_msg,
+)
 from remembr_ros.nodes.base.memory_conversion import memory_to_msg
 
 DEFAULT_LIMIT = 5
@@ -37,8 +41,7 @@ def query_of(request: RecallSrv.Request) -> Query:
 
     :raises InvalidRequest: it makes no sense
     """
-    scope = scope_of(request)
-    order = order_of(request)
+    scope, order = scope_from_msg(request), order_of(request)
     if order not in tuple(Order):
         raise InvalidRequest(f'order is {order!r}; it has to be empty or one of {", ".join(Order)}')
     by_time = order in (Order.TIME, Order.AROUND)
@@ -56,15 +59,6 @@ def query_of(request: RecallSrv.Request) -> Query:
     )
 
 
-def scope_of(request: RecallSrv.Request) -> Scope:
-    """Return the filters of a request.
-
-    :raises InvalidRequest: place or radius make no sense
-    """
-    robots = (*request.robots, *([request.robot] if request.robot else []))
-    return _scope(request, robots, near=request.use_place and request.radius != 0.0)
-
-
 def forget_conditions(request: ForgetSrv.Request) -> tuple[set[str] | None, Scope, str]:
     """Return what a request deletes: ids (None: whatever they are), scope, and part of the text.
 
@@ -72,7 +66,7 @@ def forget_conditions(request: ForgetSrv.Request) -> tuple[set[str] | None, Scop
     """
     if request.use_place and not request.radius > 0.0:
         raise InvalidRequest('a place needs a radius above 0 m')
-    scope = _scope(request, (request.robot,) if request.robot else (), near=request.use_place)
+    scope = scope_from_msg(request)
     if request.text and not request.text.strip():
         raise InvalidRequest('a blank text is part of nearly every caption; leave it empty for any text')
     if scope == Scope() and not request.ids and not request.text:
@@ -81,23 +75,6 @@ def forget_conditions(request: ForgetSrv.Request) -> tuple[set[str] | None, Scop
             'to be said'
         )
     return set(request.ids) or None, scope, request.text
-
-
-def _scope(request: RecallSrv.Request | ForgetSrv.Request, robots: tuple[str, ...], *, near: bool) -> Scope:
-    """Return the filters of a request; its place and radius only if they count."""
-    place = point_from_msg(request.place)
-    if near and (not all(map(math.isfinite, (*place, request.radius))) or request.radius < 0.0):
-        raise InvalidRequest(f'place {place} with radius {request.radius} m is not a place')
-    return Scope(
-        after_ns=time_from_msg(request.after) or None,  # a time of zero is no limit
-        before_ns=time_from_msg(request.before) or None,
-        near=place if near else None,
-        radius_m=request.radius if near else None,
-        robots=robots,
-        map_id=request.map_id if request.map_id or request.match_map else None,
-        source=request.source or None,
-        place=request.place_name or None,
-    )
 
 
 def order_of(request: RecallSrv.Request) -> str:
@@ -119,12 +96,7 @@ def deed_query_from_msg(request: FindDeeds.Request) -> DeedQuery:
     orders = [order.value for order in DeedOrder]
     if request.order not in ('', *orders):
         raise InvalidRequest(f'order is {request.order!r}; it has to be empty or one of {", ".join(orders)}')
-    scope = Scope(
-        after_ns=time_from_msg(request.after) or None,
-        before_ns=time_from_msg(request.before) or None,
-        robots=tuple(request.robots),
-        map_id=request.map_id if request.map_id or request.match_map else None,
-    )
+    scope = scope_from_msg(request)
     return DeedQuery(
         request.kind,
         request.object,
