@@ -26,7 +26,8 @@ from launch_ros.substitutions import FindPackageShare
 from lifecycle_msgs.msg import Transition
 
 from launch import LaunchDescription
-from remembr_ros.bringup import ARGUMENTS, NodePlan, plan_nodes
+from remembr_ros.nodes.bringup import NodePlan, plan_nodes
+from remembr_ros.nodes.launch_arguments import ARGUMENTS
 from remembr_ros.nodes.params_file import check_params_file
 
 RESPAWN_DELAY_S = 2.0
@@ -80,7 +81,7 @@ def _node(plan: NodePlan, files: list, respawn: bool) -> LifecycleNode:
         name=plan.name,
         namespace=plan.namespace,
         parameters=[*files, *([own] if own else [])],
-        remappings=list(plan.remappings),
+        remappings=list(plan.remappings.items()),
         arguments=['--ros-args', *plan.arguments],
         output='screen',
         respawn=respawn,

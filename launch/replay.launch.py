@@ -34,7 +34,8 @@ from launch_ros.parameter_descriptions import ParameterValue
 
 from launch import LaunchDescription
 from remembr_ros.bags.layout import storage_files
-from remembr_ros.bringup import plan_nodes, replay_number
+from remembr_ros.nodes.bringup import plan_nodes
+from remembr_ros.nodes.launch_arguments import replay_number
 
 ARGUMENTS = (
     ('bag', '', 'rosbag2 folder or file, or ROS 1 bag; empty: something else publishes /clock', None),

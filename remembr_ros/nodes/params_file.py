@@ -15,8 +15,7 @@ import yaml
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.nodes.agent.parameters import AgentParameters
-from remembr_ros.nodes.base.declaration import Parameters, default_of
-from remembr_ros.nodes.base.parameters import objection
+from remembr_ros.nodes.base.parameters import Parameters, default_of, objection
 from remembr_ros.nodes.captioner.parameters import CaptionerParameters
 from remembr_ros.nodes.events.parameters import EventsParameters
 from remembr_ros.nodes.memory.parameters import MemoryParameters

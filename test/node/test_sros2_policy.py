@@ -10,9 +10,9 @@ from rclpy.action import get_action_client_names_and_types_by_node, get_action_s
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 
-from remembr_ros.bringup import plan_nodes
 from remembr_ros.nodes.agent.node import AgentNode
 from remembr_ros.nodes.base.parameters import POSE_SOURCES
+from remembr_ros.nodes.bringup import plan_nodes
 from remembr_ros.nodes.captioner.node import CaptionerNode
 from remembr_ros.nodes.events.node import EventsNode
 from remembr_ros.nodes.memory.node import MemoryNode
@@ -87,7 +87,7 @@ def used(robot, node: str) -> Uses:
     # The policy is about the nodes as bringup.launch.py starts them.
     given = {'objects': 'true', 'speech': 'true', 'web': 'true'}
     (plan,) = [plan for plan in plan_nodes(given) if plan.name == node]
-    moved = {absolute(name, node): topic for name, topic in plan.remappings}
+    moved = {absolute(name, node): topic for name, topic in plan.remappings.items()}
     return {verb: {moved.get(name, name) for name in names} for verb, names in uses.items()}
 
 

@@ -12,7 +12,8 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 import remembr_ros
-from remembr_ros.bringup import ARGUMENTS, plan_nodes
+from remembr_ros.nodes.bringup import plan_nodes
+from remembr_ros.nodes.launch_arguments import ARGUMENTS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCKER = ROOT / 'docker'

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from remembr_ros.bringup import ARGUMENTS, plan_nodes
+from remembr_ros.nodes.bringup import plan_nodes
+from remembr_ros.nodes.launch_arguments import ARGUMENTS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [

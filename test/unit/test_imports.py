@@ -237,7 +237,7 @@ def test_every_module_is_reached_from_an_entry_point() -> None:
         r'from (remembr_ros[\w.]+) import',
     )
     roots = {name for way in ways for name in re.findall(way, started)}
-    assert {'remembr_ros.cli.main', 'remembr_ros.bringup', 'remembr_ros.nodes.replay.bag_end'} <= roots
+    assert {'remembr_ros.cli.main', 'remembr_ros.nodes.bringup', 'remembr_ros.nodes.replay.bag_end'} <= roots
     # The command imports its verbs by their names, as `remembr eval` does its data sets.
     roots |= {
         name

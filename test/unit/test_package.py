@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 import remembr_ros
-from remembr_ros.bringup import plan_nodes
+from remembr_ros.nodes.bringup import plan_nodes
 from test.unit.test_imports import ROS
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -2,22 +2,15 @@
 
 import dataclasses
 import difflib
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from remembr_ros.nodes.base.parameters import objection
+from remembr_ros.nodes.base.parameters import Parameters, default_of, objection
 from remembr_ros.printable import MASK, shown_url
-
-
-class Parameters(Protocol):
-    """A dataclass of parameters, see :mod:`remembr_ros.nodes.base.parameters`."""
-
-    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
-
 
 # URLs with passwords that nodes were given, by parameter and by what is shown of each.
 _hidden_of: WeakKeyDictionary[Node, dict[tuple[str, str], str]] = WeakKeyDictionary()
@@ -73,11 +66,6 @@ def read_parameters(node: Node, cls: type[P]) -> P:
     hidden = _hidden_of.get(node, {})
     values |= {name: url for (name, shown), url in hidden.items() if values.get(name) == shown}
     return cls(**values | {name: list(values[name]) for name in _list_types(cls)})
-
-
-def default_of(field: 'dataclasses.Field[Any]') -> Any:
-    """Return a field's default."""
-    return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
 
 
 def _overrides(node: Node) -> dict[str, Parameter]:

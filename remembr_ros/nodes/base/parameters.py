@@ -3,9 +3,15 @@
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 from remembr_ros.geometry import MAX_POSITION_STD_M
+
+
+class Parameters(Protocol):
+    """A dataclass whose fields are made by :func:`parameter`."""
+
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
 
 def parameter(
@@ -35,6 +41,11 @@ def parameter(
     if isinstance(default, list):
         return dataclasses.field(default_factory=default.copy, metadata=about)
     return dataclasses.field(default=default, metadata=about)
+
+
+def default_of(field: 'dataclasses.Field[Any]') -> Any:
+    """Return a field's default."""
+    return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
 
 
 def objection(name: str, about: Mapping[str, Any], value: Any) -> str:

@@ -8,7 +8,7 @@ import yaml
 
 pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
 
-from remembr_ros.nodes.base.declaration import default_of
+from remembr_ros.nodes.base.parameters import default_of
 from remembr_ros.nodes.params_file import NODE_PARAMETERS
 
 FOLDER = Path(__file__).resolve().parents[3] / 'config' / 'presets'

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from remembr_ros.bringup import ARGUMENTS, PRESETS, REPLAY_LIMITS, plan_nodes, replay_number
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.nodes.bringup import plan_nodes
+from remembr_ros.nodes.launch_arguments import ARGUMENTS, PRESETS, REPLAY_LIMITS, replay_number
 from remembr_ros.nodes.params_file import NODE_PARAMETERS
 from remembr_ros.nodes.replay.parameters import BagPlayerParameters
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def by_name(**given: str):
@@ -23,8 +24,8 @@ def test_without_arguments_four_nodes_start_and_no_parameter_is_set():
     plans = by_name()
     assert list(plans) == ['/remembr/memory', '/remembr/captioner', '/remembr/agent', '/remembr/events']
     assert all(plan.parameters == {} for plan in plans.values())
-    assert dict(plans['/remembr/captioner'].remappings)['image'] == '/camera/image_raw'
-    agent = dict(plans['/remembr/agent'].remappings)
+    assert plans['/remembr/captioner'].remappings['image'] == '/camera/image_raw'
+    agent = plans['/remembr/agent'].remappings
     assert (agent['goal_pose'], agent['question'], agent['/tf_static']) == (
         '/goal_pose',
         '/remembr/question',
@@ -57,7 +58,7 @@ def test_a_namespace_takes_everything_along_but_absolute_names():
     agent = plans['/fleet/robot1/remembr/agent']
     assert agent.parameters == {'robot': 'fleet_robot1', 'nav2_namespace': '/fleet/robot1'}
     assert plans['/fleet/robot1/remembr/memory'].parameters == {'robot': 'fleet_robot1'}
-    moved = dict(plans['/fleet/robot1/remembr/captioner'].remappings)
+    moved = plans['/fleet/robot1/remembr/captioner'].remappings
     assert moved['image/compressed'] == '/shared/image/compressed'
     assert moved['odom'] == '/fleet/robot1/wheel/odom'
     assert moved['/tf'] == '/fleet/robot1/tf'
@@ -74,10 +75,10 @@ def test_each_camera_has_a_captioner_that_tells_the_same_memory():
     front, rear = plans['/r1/remembr/front/captioner'], plans['/r1/remembr/rear/captioner']
     assert '/r1/remembr/captioner' not in plans
     assert (front.parameters['camera'], rear.parameters['camera']) == ('front', 'rear')
-    assert dict(front.remappings)['image'] == '/front/image_raw'
-    assert dict(rear.remappings)['image'] == '/r1/rear/image'
+    assert front.remappings['image'] == '/front/image_raw'
+    assert rear.remappings['image'] == '/r1/rear/image'
     for captioner in (front, rear):
-        assert dict(captioner.remappings)['captions'] == '/r1/remembr/captions'
+        assert captioner.remappings['captions'] == '/r1/remembr/captions'
 
 
 def test_speech_goes_where_questions_are_heard():
@@ -85,11 +86,8 @@ def test_speech_goes_where_questions_are_heard():
         '/r1/remembr/speech'
     ]
     assert speech.parameters == {'robot': 'r1', 'source': 'wav'}
-    assert dict(speech.remappings) == {
-        '/speech': '/ask_me',
-        '/speaking': '/r1/speaking',
-        'audio': '/r1/remembr/audio',
-    }
+    moved = [speech.remappings[name] for name in ('/speech', '/speaking', 'audio')]
+    assert moved == ['/ask_me', '/r1/speaking', '/r1/remembr/audio']
 
 
 def test_the_page_looks_at_the_same_robot():
@@ -109,7 +107,7 @@ def test_the_page_looks_at_the_same_robot():
         'port': 9000,
         'token_file': '~/tokens',
     }
-    moved = dict(plans['/r1/remembr/web'].remappings)
+    moved = plans['/r1/remembr/web'].remappings
     assert (moved['map'], moved['goal_pose'], moved['pose']) == (
         '/shared/map',
         '/r1/goal_pose',
@@ -217,10 +215,10 @@ def test_arguments_are_described_and_set_parameters_that_the_file_documents():
 
 
 def test_names_that_are_remapped_are_in_the_nodes_code():
-    code = ''.join(path.read_text() for path in sorted((ROOT / 'remembr_ros' / 'nodes').rglob('*.py')))
+    code = ''.join(path.read_text() for path in sorted((ROOT / 'remembr_ros' / 'nodes').glob('*/*.py')))
     code = code.replace("f'{COSTMAP}_updates'", "'global_costmap/costmap_updates'")
     plans = plan_nodes({'speech': 'true', 'web': 'true', 'cameras': 'a=/x'})
-    names = {name for plan in plans for name, _ in plan.remappings}
+    names = {name for plan in plans for name in plan.remappings}
     assert len(names) > 10
     assert {name for name in names if not re.search(rf"'{re.escape(name)}'", code)} == set()
 
@@ -244,7 +242,7 @@ def test_the_objects_node_hears_one_camera_its_depth_and_what_others_detect():
         'depth': False,
         'map_frame': 'floor',
     }
-    moved = dict(plan.remappings)
+    moved = plan.remappings
     assert (moved['image'], moved['camera_info']) == ('/camera/image_raw', '/camera/camera_info')
     assert moved['depth_camera_info'] == '/camera/depth/camera_info'
     assert moved['/tf'] == '/tf'
@@ -252,6 +250,6 @@ def test_the_objects_node_hears_one_camera_its_depth_and_what_others_detect():
 
 def test_of_several_cameras_the_objects_node_hears_the_first_in_the_robots_namespace():
     given = {'objects': 'true', 'cameras': 'front=front/image, rear=/rear/image', 'namespace': 'r1'}
-    moved = dict(by_name(**given, detections_topic='yolo/boxes')['/r1/remembr/objects'].remappings)
+    moved = by_name(**given, detections_topic='yolo/boxes')['/r1/remembr/objects'].remappings
     assert (moved['image'], moved['camera_info']) == ('/r1/front/image', '/r1/front/camera_info')
     assert moved['detections'] == moved['detections_3d'] == '/r1/yolo/boxes'
