@@ -4,6 +4,7 @@ import dataclasses
 import math
 
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.nodes.base.parameters import default_of
 from remembr_ros.nodes.params_file import NODE_PARAMETERS
 
 PRESETS = ('laptop_offline', 'jetson_orin', 'gpu_server', 'fleet')  # files of config/presets
@@ -62,7 +63,7 @@ def _setting(name: str, target: str, text: str = '', others: tuple[str, ...] = (
         text or field.metadata['text'],
         ('', *choices) if choices else (),
         (target, *(f'{other}.{parameter}' for other in others)),
-        type(field.default),
+        type(default_of(field)),
     )
 
 

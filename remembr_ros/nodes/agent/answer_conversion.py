@@ -16,14 +16,7 @@ from remembr_ros.nodes.base.conversions import (
 )
 from remembr_ros.nodes.base.memory_conversion import hit_from_msg, hit_to_msg
 
-KINDS = {
-    Kind.TEXT: AnswerMsg.TEXT,
-    Kind.BINARY: AnswerMsg.BINARY,
-    Kind.POSITION: AnswerMsg.POSITION,
-    Kind.TIME: AnswerMsg.TIME,
-    Kind.DURATION: AnswerMsg.DURATION,
-    Kind.NOT_SEEN: AnswerMsg.NOT_SEEN,
-}
+KINDS = {kind: int(getattr(AnswerMsg, kind.name)) for kind in Kind}
 
 
 def answer_to_msg(answer: Answer, *, question: str = '', asker: str = '') -> AnswerMsg:

@@ -1,4 +1,4 @@
-"""The three ways to ask the agent node: an action, a service and a topic; and where its answers go."""
+"""The ways to ask the agent node: two actions, a service and a topic; and where its answers go."""
 
 import time
 from collections import deque
@@ -12,11 +12,14 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from std_msgs.msg import String
 
 from remembr_msgs.action import Ask as AskAction
+from remembr_msgs.action import GoTo
 from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_msgs.srv import Ask as AskSrv
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.nodes.agent.ask_request import FULL, AskOutcome, Inquiries, Inquiry
+from remembr_ros.nodes.agent.go_to import described, drive_feedback, drive_result, drive_target
 from remembr_ros.nodes.agent.parameters import AgentParameters
+from remembr_ros.nodes.agent.recall_client import RecallClient
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.bounds import check_texts
 from remembr_ros.nodes.base.conversions import duration_from_msg, scope_from_msg
@@ -26,76 +29,12 @@ from remembr_ros.nodes.base.worker_pool import WorkerPool
 TOPIC_ASKER = 'topic question'  # who asks by topic, for follow-up questions
 
 
-class InquiryAction:
-    """Offers an action while the node is configured; a goal can be cancelled at any point.
-
-    :param node: goals are taken while it is active, else rejected
-    :param pool: on whose threads they are worked at
-    :param inquiry: made of a goal's request, and of what publishes feedback
-    :param result: the action's, of what became of one
-    """
-
-    def __init__(
-        self,
-        node: ManagedNode,
-        kind: type[Any],
-        name: str,
-        *,
-        inquiries: Inquiries,
-        pool: WorkerPool,
-        inquiry: Callable[[Any, Callable[[Any], None]], Inquiry],
-        result: Callable[[Inquiry, AskOutcome], Any],
-    ) -> None:
-        self._inquiries = inquiries
-        self._pool = pool
-        self._inquiry = inquiry
-        self._result = result
-        self._by_goal: dict[bytes, Inquiry] = {}
-        server = ActionServer(
-            node,
-            kind,
-            name,
-            self._execute,
-            # Reentrant: a goal that awaits its outcome does not keep the next one waiting.
-            callback_group=ReentrantCallbackGroup(),
-            goal_callback=lambda _: GoalResponse.ACCEPT if node.active else GoalResponse.REJECT,
-            cancel_callback=self._on_cancel,
-            goal_service_qos_profile=qos.SERVICES,
-            result_service_qos_profile=qos.SERVICES,
-            cancel_service_qos_profile=qos.SERVICES,
-        )
-        node.while_configured.callback(server.destroy)
-
-    async def _execute(self, goal: ServerGoalHandle) -> Any:
-        key = bytes(goal.goal_id.uuid)
-        inquiry = self._inquiry(goal.request, goal.publish_feedback)
-        inquiry.follow = True
-        self._by_goal[key] = inquiry
-        if goal.is_cancel_requested:
-            self._inquiries.cancel(inquiry)
-        outcome = await self._inquiries.outcome(inquiry, self._pool)
-        del self._by_goal[key]
-        if outcome.error_code == AskAction.Result.NONE:
-            goal.succeed()
-        elif outcome.error_code == AskAction.Result.CANCELLED and goal.is_cancel_requested:
-            goal.canceled()
-        else:
-            goal.abort()
-        return self._result(inquiry, outcome)
-
-    def _on_cancel(self, goal: ServerGoalHandle) -> CancelResponse:
-        inquiry = self._by_goal.get(bytes(goal.goal_id.uuid))
-        if inquiry is not None:
-            self._inquiries.cancel(inquiry)
-        return CancelResponse.ACCEPT
-
-
 class AskEndpoints:
-    """Takes questions and gives their outcomes back; while the node is configured.
+    """Takes questions, and drives that a person wants, and gives their outcomes back.
 
-    :param node: questions are answered while it is active, else refused
+    It is there while the node is configured. What comes while the node is not active is refused.
+
     :param parameters: those of now: 'timeout' [s] and 'navigate_on_topic' may change at any time
-    :param pool: on whose threads they are answered
     """
 
     def __init__(
@@ -103,31 +42,81 @@ class AskEndpoints:
         node: ManagedNode,
         parameters: Callable[[], AgentParameters],
         inquiries: Inquiries,
-        pool: WorkerPool,
+        recall: RecallClient,
     ) -> None:
         self._node = node
         self._parameters = parameters
         self._inquiries = inquiries
-        self._pool = pool
+        self._recall = recall
         self._heard: deque[str] = deque()
+        self._pool = WorkerPool(node, parameters().parallel_questions, 'question')
+        # Whoever wants a drive does not wait until a language model has replied to a question.
+        drives = WorkerPool(node, 1, 'go_to')
+        for pool in (self._pool, drives):
+            node.while_configured.callback(pool.close)
         self.answers = node.advertise(AnswerMsg, 'answer', qos.ANSWERS)
         self.answer_texts = node.advertise(String, 'answer_text', qos.ANSWERS)
-        InquiryAction(
-            node,
-            AskAction,
-            'ask',
-            inquiries=inquiries,
-            pool=pool,
-            inquiry=self._inquiry,
-            result=lambda _, outcome: outcome.fill(AskAction.Result()),
+        self._offer_action(
+            AskAction, 'ask', self._pool, self._question, lambda _, outcome: outcome.fill(AskAction.Result())
         )
+        self._offer_action(GoTo, 'go_to', drives, self._drive, drive_result)
         node.offer(AskSrv, 'ask', self._on_service)
         node.topics.subscribe(String, 'question', self._on_topic, qos.QUESTIONS, yields=True, eager=True)
+
+    def _offer_action(
+        self,
+        kind: type[Any],
+        name: str,
+        pool: WorkerPool,
+        inquiry_of: Callable[[Any, Callable[[Any], None]], Inquiry],
+        result_of: Callable[[Inquiry, AskOutcome], Any],
+    ) -> None:
+        """Offer an action; a goal can be cancelled at any point.
+
+        :param inquiry_of: makes one of a goal's request, and of what publishes feedback
+        :param result_of: makes the action's result of what became of one
+        """
+        inquiries, by_goal = self._inquiries, dict[bytes, Inquiry]()
+
+        async def execute(goal: ServerGoalHandle) -> Any:
+            inquiry = by_goal[bytes(goal.goal_id.uuid)] = inquiry_of(goal.request, goal.publish_feedback)
+            inquiry.follow = True
+            if goal.is_cancel_requested:
+                inquiries.cancel(inquiry)
+            outcome = await inquiries.outcome(inquiry, pool)
+            del by_goal[bytes(goal.goal_id.uuid)]
+            if outcome.error_code == AskAction.Result.NONE:
+                goal.succeed()
+            elif outcome.error_code == AskAction.Result.CANCELLED and goal.is_cancel_requested:
+                goal.canceled()
+            else:
+                goal.abort()
+            return result_of(inquiry, outcome)
+
+        def cancel(goal: ServerGoalHandle) -> CancelResponse:
+            if (inquiry := by_goal.get(bytes(goal.goal_id.uuid))) is not None:
+                inquiries.cancel(inquiry)
+            return CancelResponse.ACCEPT
+
+        server = ActionServer(
+            self._node,
+            kind,
+            name,
+            execute,
+            # Reentrant: a goal that awaits its outcome does not keep the next one waiting.
+            callback_group=ReentrantCallbackGroup(),
+            goal_callback=lambda _: GoalResponse.ACCEPT if self._node.active else GoalResponse.REJECT,
+            cancel_callback=cancel,
+            goal_service_qos_profile=qos.SERVICES,
+            result_service_qos_profile=qos.SERVICES,
+            cancel_service_qos_profile=qos.SERVICES,
+        )
+        self._node.while_configured.callback(server.destroy)
 
     async def _on_service(self, request: AskSrv.Request, response: AskSrv.Response) -> AskSrv.Response:
         if not self._node.active:
             return AskOutcome(AskSrv.Response.INTERNAL, 'the agent node is not active').fill(response)
-        outcome = await self._inquiries.outcome(self._inquiry(request), self._pool)
+        outcome = await self._inquiries.outcome(self._question(request), self._pool)
         return outcome.fill(response)
 
     def _on_topic(self, msg: String) -> None:
@@ -149,15 +138,31 @@ class AskEndpoints:
             self.answers.publish(outcome.answer)
         self.answer_texts.publish(String(data=outcome.answer.text or outcome.error_msg))
 
-    def _inquiry(
+    def _question(
         self,
         request: AskAction.Goal | AskSrv.Request,
-        on_feedback: Callable[[AskAction.Feedback], None] = lambda feedback: None,
+        publish: Callable[[AskAction.Feedback], None] = lambda feedback: None,
     ) -> Inquiry:
         timeout_s = duration_from_msg(request.timeout)
         deadline = time.monotonic() + (timeout_s if timeout_s > 0.0 else self._parameters().timeout)
         scope = partial(asked_scope, request)
-        return Inquiry(request.question, request.navigate, deadline, request.asker, on_feedback, scope=scope)
+        return Inquiry(request.question, request.navigate, deadline, request.asker, publish, scope=scope)
+
+    def _drive(self, request: GoTo.Goal, publish: Callable[[GoTo.Feedback], None]) -> Inquiry:
+        inquiry = Inquiry(
+            f'drive to {described(request)}',
+            navigate=True,
+            deadline=time.monotonic() + self._parameters().timeout,
+            asker=request.asker,
+            target=partial(drive_target, request, self._recall),
+        )
+
+        def feed_back(feedback: AskAction.Feedback) -> None:
+            if inquiry.goals:
+                publish(drive_feedback(feedback, inquiry.goals[0]))
+
+        inquiry.on_feedback = feed_back
+        return inquiry
 
 
 def asked_scope(request: AskAction.Goal | AskSrv.Request) -> Scope:

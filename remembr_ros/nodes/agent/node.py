@@ -19,7 +19,6 @@ from remembr_ros.nodes.agent.answer_conversion import answer_to_msg
 from remembr_ros.nodes.agent.ask_endpoints import AskEndpoints
 from remembr_ros.nodes.agent.ask_request import AskOutcome, Inquiries, Inquiry
 from remembr_ros.nodes.agent.day_service import DayService
-from remembr_ros.nodes.agent.go_to import GoToAction
 from remembr_ros.nodes.agent.markers import answer_markers
 from remembr_ros.nodes.agent.navigator import Navigator
 from remembr_ros.nodes.agent.own_deeds import OwnDeeds
@@ -30,7 +29,7 @@ from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
 from remembr_ros.nodes.base.markers import clear
 from remembr_ros.nodes.base.pose_source import PoseSubscription, check_pose_parameters
-from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
+from remembr_ros.nodes.base.worker_pool import settle
 from remembr_ros.places.naming import name_here
 from remembr_ros.timestamps import zone_named
 
@@ -74,10 +73,7 @@ class AgentNode(ManagedNode):
         )
         self._markers = self.advertise(MarkerArray, 'answer_markers', qos.MARKERS)
         self._own_deeds = OwnDeeds(self, lambda: self.parameters, lambda: self._here)
-        pool = WorkerPool(self, p.parallel_questions, 'question')
-        self.while_configured.callback(pool.close)
-        self._endpoints = AskEndpoints(self, lambda: self.parameters, self._inquiries, pool)
-        GoToAction(self, lambda: self.parameters, self._inquiries, self._recall)
+        self._endpoints = AskEndpoints(self, lambda: self.parameters, self._inquiries, self._recall)
 
     def start(self) -> None:
         self._here = None

@@ -5,7 +5,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rclpy.node import Node
@@ -33,16 +33,28 @@ MAX_LIMIT = 1000  # as many memories as one request may ask for
 REASON_S = 0.1  # before the deadline of a question, to tell that it was the memory that did not answer [s]
 LOADING_S = 2.2  # a memory node that still loads its embedder says so within this time [s]
 AGAIN_S = 0.1  # before it is asked again [s]
-_deadline: contextvars.ContextVar[float] = contextvars.ContextVar('deadline', default=math.inf)
-"""On time.monotonic's clock; the threads that a question starts inherit it [s]."""
 
-_on_wait: contextvars.ContextVar[Callable[[str], None]] = contextvars.ContextVar(
-    'on_wait', default=lambda why: None
-)
-"""Told what a question waits for; inherited in the same way."""
 
-_found: contextvars.ContextVar[dict[str, Hit] | None] = contextvars.ContextVar('found', default=None)
-"""By memory id, what a question has recalled; inherited in the same way."""
+@dataclass(frozen=True)
+class _Asking:
+    """What holds for all calls of one question.
+
+    :param deadline: on time.monotonic's clock [s]
+    :param on_wait: told what the question waits for
+    :param found: by memory id, what it has recalled
+    """
+
+    deadline: float = math.inf
+    on_wait: Callable[[str], None] = lambda why: None
+    found: dict[str, Hit] = field(default_factory=dict)
+
+
+_asking: contextvars.ContextVar[_Asking | None] = contextvars.ContextVar('asking', default=None)
+"""The question that is being answered; the threads that it starts inherit it."""
+
+
+def _now_asking() -> _Asking:
+    return _asking.get() or _Asking()
 
 
 class RecallClient(ServiceCalls):
@@ -54,7 +66,7 @@ class RecallClient(ServiceCalls):
     """
 
     def __init__(self, node: Node, timeout_s: float = 5.0) -> None:
-        super().__init__(node, timeout_s, lambda: _deadline.get() - REASON_S)
+        super().__init__(node, timeout_s, lambda: _now_asking().deadline - REASON_S)
         self.embedder_name = ''  # until the memory node has told it
         self._recalls = self.client(RecallSrv, 'recall')
         self._pictures = self.client(GetKeyframe, 'get_keyframe')
@@ -73,14 +85,11 @@ class RecallClient(ServiceCalls):
         :param on_wait: told from time to time why a call still waits; may raise to end that
         :return: by memory id, what is recalled inside, at the best score it was found with
         """
-        found: dict[str, Hit] = {}
-        tokens = _deadline.set(deadline), _found.set(found), _on_wait.set(on_wait)
+        token = _asking.set(asking := _Asking(deadline, on_wait))
         try:
-            yield found
+            yield asking.found
         finally:
-            _deadline.reset(tokens[0])
-            _found.reset(tokens[1])
-            _on_wait.reset(tokens[2])
+            _asking.reset(token)
 
     def find(self, query: Query) -> list[Hit]:
         place, scope = query.place, query.scope
@@ -146,10 +155,7 @@ class RecallClient(ServiceCalls):
         return self.picture(GetKeyframe.Request(id=memory_id, index=index))
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
-        """Return the memories of these ids in their order; unknown ids are passed over.
-
-        :raises StoreUnavailable: the memory node does not answer, or its store does not work
-        """
+        """Return the memories of these ids in their order; unknown ids are passed over."""
         found: list[Memory] = []
         for start in range(0, len(ids), MAX_LIMIT):
             told = self._recall(RecallSrv.Request(ids=ids[start : start + MAX_LIMIT]))
@@ -162,11 +168,11 @@ class RecallClient(ServiceCalls):
 
     def _hits(self, query: Query) -> list[Hit]:
         hits = [hit_from_msg(msg) for msg in self._recall(query_to_msg(query)).memories]
-        if (found := _found.get()) is not None:
-            for hit in hits:
-                known = found.get(hit.memory.id)
-                if known is None or hit.score > known.score:
-                    found[hit.memory.id] = hit
+        found = _now_asking().found
+        for hit in hits:
+            known = found.get(hit.memory.id)
+            if known is None or hit.score > known.score:
+                found[hit.memory.id] = hit
         return hits
 
     def _recall(self, request: RecallSrv.Request) -> RecallSrv.Response:
@@ -180,8 +186,9 @@ class RecallClient(ServiceCalls):
             response = call()
             if response.error_code != RecallSrv.Response.LOADING:
                 break
-            _on_wait.get()(response.error_msg)
-            if not LOADING_S + REASON_S < _deadline.get() - time.monotonic() < math.inf:
+            asking = _now_asking()
+            asking.on_wait(response.error_msg)
+            if not LOADING_S + REASON_S < asking.deadline - time.monotonic() < math.inf:
                 raise EmbedderLoading(response.error_msg)
             time.sleep(AGAIN_S)
         return checked(response)

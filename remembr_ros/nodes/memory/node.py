@@ -23,11 +23,10 @@ from remembr_ros.nodes.base.memory_conversion import memory_to_msg
 from remembr_ros.nodes.base.worker_pool import ended_in_time
 from remembr_ros.nodes.memory.caption_intake import CaptionIntake
 from remembr_ros.nodes.memory.configured_store import open_memory, policy_of, tell_when_loaded
-from remembr_ros.nodes.memory.diagnosis import diagnosis
 from remembr_ros.nodes.memory.housekeeping import ClockWatch, Housekeeping
 from remembr_ros.nodes.memory.markers import MemoryMarkers
 from remembr_ros.nodes.memory.parameters import MemoryParameters
-from remembr_ros.nodes.memory.services import MemoryServices
+from remembr_ros.nodes.memory.services import READ_ONLY, MemoryServices
 from remembr_ros.nodes.memory.store_gauge import StoreGauge
 
 LINGER_S = 1.2  # [s] when all nodes are stopped at once, the captioner's last captions come within this time
@@ -35,6 +34,7 @@ END_S = 1.0  # [s] for the batch that is being stored when the time to drain is 
 PART_END_S = 0.5  # [s] for each other thread that is at work then
 CLOSE_S = 30.0  # [s] for an embedded database to be written and closed
 HUNG_CLOSE_S = 2.0  # [s] the same where the store hangs anyway
+UNKNOWN = 'unknown'
 
 
 class MemoryNode(ManagedNode):
@@ -147,10 +147,51 @@ class MemoryNode(ManagedNode):
         return self._behind is not None and self._behind.busy
 
     def diagnose(self) -> tuple[Level, str, Mapping[str, object]]:
-        if self._store is None or self._intake is None or self._gauge is None or self._housekeeping is None:
+        store, intake, gauge, housekeeping = self._store, self._intake, self._gauge, self._housekeeping
+        if store is None or intake is None or gauge is None or housekeeping is None:
             return Level.OK, '', {}
-        behind = self._store.embedder_behind
-        return diagnosis(self._intake, self._gauge.reading, self._housekeeping, behind)
+        writer, reading, behind = intake.writer, gauge.reading, store.embedder_behind
+        loading = behind is not None and behind.loading
+        unloaded = behind.problem if behind is not None else ''
+        errors = (
+            'no more captions are taken until some of those that wait are stored' if writer.is_full else '',
+            '' if loading else unloaded,
+            f'captions are not stored: {writer.problem}'
+            if writer.problem and (loading or not unloaded)
+            else '',
+            'the disk is full; make room' if reading.disk_full else '',
+        )
+        warnings = (
+            reading.away,
+            '' if reading.problem == reading.away else reading.problem,
+            housekeeping.problem,
+            unloaded if loading else '',
+        )
+        problem = '; '.join(filter(None, errors + warnings))
+        level = Level.ERROR if any(errors) else Level.WARN if problem else Level.OK
+        message = problem or ('read-only' if intake.read_only else 'storing')
+        if intake.unwanted:
+            level = max(level, Level.WARN)
+            message = f'{intake.unwanted} captions were not stored: {READ_ONLY}'
+        return (
+            level,
+            message,
+            {
+                'stored': writer.stored,
+                'merged': writer.merged,
+                'memories': UNKNOWN if reading.memories is None else reading.memories,
+                'waiting': writer.waiting,
+                'spooled': reading.spooled,
+                'spool [MB]': _megabytes(reading.spool_bytes),
+                'rejected': writer.rejected + intake.invalid,
+                'latency [s]': f'{writer.latency_s:.3f}',
+                'database [MB]': _megabytes(reading.database_bytes),
+                'keyframes [MB]': _megabytes(reading.keyframe_bytes),
+                'free disk [MB]': _megabytes(reading.free_bytes),
+                'last retention': housekeeping.last,
+                'problem': problem,
+            },
+        )
 
     def _on_click(self, msg: PointStamped) -> None:
         """Describe the memory that somebody clicked at in RViz or Foxglove."""
@@ -190,6 +231,10 @@ class MemoryNode(ManagedNode):
         markers = self._markers.take()
         if markers is not None:
             self._marker_publisher.publish(markers)
+
+
+def _megabytes(size: int | None) -> str:
+    return UNKNOWN if size is None else f'{size / 1e6:.1f}'
 
 
 def main(args: list[str] | None = None) -> None:

@@ -54,7 +54,6 @@ class BagPlayerNode(Node):
         with RawBag(Path(p.bag).expanduser()) as bag:
             publishers = self._advertise(bag)
             self._wait_for_subscribers(bag, publishers, stop)
-            stop.wait(p.start_delay)
             while not stop.is_set():
                 played = self._play_once(bag, publishers, stop)
                 published += played

@@ -13,9 +13,6 @@ class BagPlayerParameters:
     rate: float = parameter(1.0, 'times real speed', '0.01 to 1000', read_only=True)
     topics: list[str] = parameter([], 'play only these topics; empty: all', read_only=True)
     loop: bool = parameter(False, 'start again at the end', read_only=True)
-    start_delay: float = parameter(
-        0.0, 'wait so long before the first message (wall time)', '0 to 3600 s', read_only=True
-    )
     wait_for_subscribers: float = parameter(
         0.0,
         'wait at most so long (wall time) until an image topic is subscribed',

@@ -120,7 +120,7 @@ def test_names_by_service(robot, memory):
         ('Lab', LAB[:3], "there is a place called 'lab' already"),
         ('x', (LAB[0], LAB[2], LAB[1], LAB[3]), 'crosses or touches itself'),
         ('x', LAB[:2], 'has 2 corners'),
-        ('x' * 10_000, LAB, 'at most 200 characters'),
+        ('x' * 10_000, LAB, 'at most 200'),
         ('', LAB, 'name'),
         ('x', (), 'radius'),
     ],
