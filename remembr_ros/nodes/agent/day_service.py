@@ -65,7 +65,7 @@ class DayService:
         response.end = time_to_msg(diary.end_ns, clamp=True)
         response.text = text
         response.entries = [
-            _entry(part, one) for day in diary.days for part in day.parts for one in part.episodes
+            _entry(part, episode) for day in diary.days for part in day.parts for episode in part.episodes
         ]
 
 

@@ -126,7 +126,7 @@ class RecallClient(ServiceCalls):
             request = object_query_to_msg(query)
             return found_from_msg(self._answered(lambda: self.call(self._objects, request)))
         found = self.find_objects(replace(query, place=None, order=None, limit=None))
-        ordered = sorted(found.objects, key=lambda one: distance(one.known.position, place))
+        ordered = sorted(found.objects, key=lambda thing: distance(thing.known.position, place))
         return replace(found, objects=tuple(ordered[: query.limit]))
 
     def name_place(self, place: NamedPlace) -> str:

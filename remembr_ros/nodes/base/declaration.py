@@ -30,7 +30,7 @@ def declare_parameters(node: Node, cls: type[P]) -> P:
     """
     node.add_on_set_parameters_callback(lambda parameters: _check(cls, parameters))
     node.add_pre_set_parameters_callback(
-        lambda parameters: [_hidden(node, one) for one in _typed(cls, parameters)]
+        lambda parameters: [_hidden(node, given) for given in _typed(cls, parameters)]
     )
     overrides = _overrides(node)
     overrides |= {name: _hidden(node, given) for name, given in overrides.items()}
@@ -91,8 +91,8 @@ def _typed(cls: type[Parameters], parameters: list[Parameter]) -> list[Parameter
     """Return the same parameters, an empty list with the type it should have: a tool cannot know it."""
     types = _list_types(cls)
     return [
-        Parameter(one.name, types[one.name], []) if one.name in types and _is_empty(one) else one
-        for one in parameters
+        Parameter(given.name, types[given.name], []) if given.name in types and _is_empty(given) else given
+        for given in parameters
     ]
 
 
@@ -128,6 +128,8 @@ def _descriptor(field: 'dataclasses.Field[Any]') -> ParameterDescriptor:
 
 def _check(cls: type[Parameters], parameters: list[Parameter]) -> SetParametersResult:
     about = {field.name: field.metadata for field in dataclasses.fields(cls)}
-    objections = (objection(one.name, about[one.name], one.value) for one in parameters if one.name in about)
+    objections = (
+        objection(given.name, about[given.name], given.value) for given in parameters if given.name in about
+    )
     reason = next(filter(None, objections), '')
     return SetParametersResult(successful=not reason, reason=reason)

@@ -220,7 +220,7 @@ class ManagedNode(LifecycleNode):
     def _own(self, parameters: list[Parameter]) -> dict[str, Any]:
         """Return the new values of this node's own parameters, by name; none before it is configured."""
         known = {field.name for field in dataclasses.fields(self._parameters_class)}
-        return {one.name: one.value for one in parameters if self._configured and one.name in known}
+        return {given.name: given.value for given in parameters if self._configured and given.name in known}
 
     def _refuse_what_cannot_change(self, parameters: list[Parameter]) -> SetParametersResult:
         own, reason = self._own(parameters), ''

@@ -72,8 +72,8 @@ class GraphWatch:
         offered = [info.qos_profile for info in self._node.get_publishers_info_by_topic(topic)]
         return qos.keep_last(
             STATUS_DEPTH,
-            reliable=all(one.reliability == ReliabilityPolicy.RELIABLE for one in offered),
-            latched=all(one.durability == DurabilityPolicy.TRANSIENT_LOCAL for one in offered),
+            reliable=all(profile.reliability == ReliabilityPolicy.RELIABLE for profile in offered),
+            latched=all(profile.durability == DurabilityPolicy.TRANSIENT_LOCAL for profile in offered),
         )
 
 

@@ -47,7 +47,7 @@ class ObjectServices:
     def keep(self, request: KeepObjects.Request, response: KeepObjects.Response) -> None:
         """Store what somebody knows of objects, or have them read what is stored."""
         observations = [observation_from_msg(msg) for msg in request.objects]
-        if any(one.memory.source != OBJECT for one in observations):
+        if any(observation.memory.source != OBJECT for observation in observations):
             raise InvalidRequest('only objects are kept so; captions and deeds come on the topic captions')
         with self._changing:
             response.edition = f'{self._process}.{self._changes}'
@@ -103,5 +103,5 @@ class ObjectServices:
         """Return some of what is stored of the objects of a robot on a map: who follows them finds out which
         are deleted, and which a kill left after they were merged."""
         scope = Scope(robots=(request.robot,), map_id=request.map_id, source=OBJECT)
-        rest = [one for one in self._store.matching(scope=scope) if one.id > request.after_id]
-        return [memory_to_msg(one) for one in sorted(rest, key=lambda one: one.id)[:PAGE]]
+        rest = [memory for memory in self._store.matching(scope=scope) if memory.id > request.after_id]
+        return [memory_to_msg(memory) for memory in sorted(rest, key=lambda memory: memory.id)[:PAGE]]

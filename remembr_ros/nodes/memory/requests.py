@@ -119,10 +119,10 @@ def deed_query_from_msg(request: FindDeeds.Request) -> DeedQuery:
 
 def fill_deeds(found: FoundDeeds, response: FindDeeds.Response) -> None:
     """Fill what was found into a response."""
-    response.deeds = [_deed_to_msg(one) for one in found.found]
-    response.lasted = [one.seconds for one in found.found]
-    response.driven = [float(one.metres) for one in found.found]
-    response.anchors = [_deed_to_msg(one) for one in found.anchors[:MAX_LIMIT]]
+    response.deeds = [_deed_to_msg(occurrence) for occurrence in found.found]
+    response.lasted = [occurrence.seconds for occurrence in found.found]
+    response.driven = [float(occurrence.metres) for occurrence in found.found]
+    response.anchors = [_deed_to_msg(occurrence) for occurrence in found.anchors[:MAX_LIMIT]]
     response.total = len(found.every)
     response.whole = found.whole
     response.seconds = found.seconds
@@ -130,7 +130,7 @@ def fill_deeds(found: FoundDeeds, response: FindDeeds.Response) -> None:
     response.metres = found.metres
 
 
-def _deed_to_msg(one: Occurrence) -> MemoryMsg:
-    msg = memory_to_msg(one.as_memory)
-    msg.place = one.facts.place
+def _deed_to_msg(occurrence: Occurrence) -> MemoryMsg:
+    msg = memory_to_msg(occurrence.as_memory)
+    msg.place = occurrence.facts.place
     return msg

@@ -129,7 +129,9 @@ class Nav2Action:
             response.status,
             error_code=getattr(response.result, 'error_code', 0),
             error_msg=getattr(response.result, 'error_msg', ''),
-            missed=[int(getattr(one, 'index', getattr(one, 'waypoint_index', one))) for one in missed],
+            missed=[
+                int(getattr(place, 'index', getattr(place, 'waypoint_index', place))) for place in missed
+            ],
             places=len(drive.goals),
             superseded=self._has_newer(bytes(drive.handle.goal_id.uuid)),
         )

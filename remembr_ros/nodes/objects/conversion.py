@@ -70,14 +70,16 @@ def object_query_to_msg(query: ObjectQuery) -> FindObjects.Request:
 
 def fill_found(found: FoundObjects, response: FindObjects.Response) -> None:
     """Fill what was found into a response."""
-    response.objects = [object_to_msg(one) for one in found.objects]
+    response.objects = [object_to_msg(thing) for thing in found.objects]
     response.total = found.total
     response.anchors = [memory_to_msg(anchor.memory) for anchor in found.anchors]
 
 
 def found_from_msg(response: FindObjects.Response) -> FoundObjects:
     """Return what a response found; an object whose facts are damaged is left out."""
-    known = {one.id: one for one in known_objects(memory_from_msg(msg.memory) for msg in response.objects)}
+    known = {
+        thing.id: thing for thing in known_objects(memory_from_msg(msg.memory) for msg in response.objects)
+    }
     objects = [
         FoundObject(known[msg.memory.id], tuple(map(_relation_from_msg, msg.relations)), msg.memory.place)
         for msg in response.objects

@@ -56,18 +56,18 @@ class ObjectDeeds:
             return  # it is of another time, or nothing is known here that the memory node does not know
         objects = known()
         named = candidates(facts.object, deed, objects, hand)
-        shown = self.visible.near(deed.start_ns, [one.id for one in named or objects])
+        shown = self.visible.near(deed.start_ns, [thing.id for thing in named or objects])
         meant = object_meant(facts.object, deed, objects, hand)
         if self._chat is None or shown is None or not self._room.acquire(blocking=False):
             self._tell(deed, facts, meant)
             return
-        pool = [one for one in named or objects if one.id in shown.boxes][:MOST_SHOWN]
-        pool.sort(key=lambda one: shown.boxes[one.id])  # from left to right
-        pictures = [numbered(shown, [one.id for one in pool])]
+        pool = [thing for thing in named or objects if thing.id in shown.boxes][:MOST_SHOWN]
+        pool.sort(key=lambda thing: shown.boxes[thing.id])  # from left to right
+        pictures = [numbered(shown, [thing.id for thing in pool])]
         after = self.visible.near(deed.end_ns + NEAR_NS)
         if after is not None and after.stamp_ns > shown.stamp_ns:
             pictures.append(numbered(after, ()))
-        look = partial(look_which, self._chat, deed.caption, [described(one) for one in pool], pictures)
+        look = partial(look_which, self._chat, deed.caption, [described(thing) for thing in pool], pictures)
         self._pool.call(self._ask, look, partial(self._tell, deed, facts), pool, meant)
 
     def _ask(

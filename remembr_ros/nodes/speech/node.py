@@ -182,12 +182,14 @@ class SpeechNode(ManagedNode):
 
     # In the listening thread
 
-    def _on_understood(self, one: Understood) -> None:
-        heard = one.heard
+    def _on_understood(self, understood: Understood) -> None:
+        heard = understood.heard
         # What is not meant for the robot is not written down.
         addressed = heard.verdict in (UtteranceKind.QUESTION, UtteranceKind.CALL)
-        said = repr(one.transcript.text) if addressed else 'somebody'
-        self.get_logger().info(f'heard {said} ({one.transcript.confidence:.2f}): {heard.verdict.value}')
+        said = repr(understood.transcript.text) if addressed else 'somebody'
+        self.get_logger().info(
+            f'heard {said} ({understood.transcript.confidence:.2f}): {heard.verdict.value}'
+        )
         publisher = self._speech_topics.get('speech')
         if heard.verdict is UtteranceKind.QUESTION and publisher is not None:
             publisher.publish(String(data=heard.question))

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.client import Client
 from rclpy.node import Node
 
@@ -20,7 +19,6 @@ from remembr_ros.memory.objects.corrections import ObjectCorrection
 from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.nodes.agent.recall_client import RecallClient
-from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import pose_to_msg, time_to_msg
 from remembr_ros.nodes.base.memory_conversion import OUTLINE_PAGE, memory_from_msg, outline_from_pages
 from remembr_ros.nodes.base.services import checked
@@ -40,15 +38,11 @@ class MemoryClient:
 
     def __init__(self, node: Node, timeout_s: float = 5.0, map_frame: str = 'map') -> None:
         self.recall = RecallClient(node, timeout_s)
-        self._node = node
         self._map_frame = map_frame
-        group = ReentrantCallbackGroup()
-        others = (OutlineSrv, 'outline'), (Forget, 'forget'), (CorrectObject, 'correct_object')
-        notes = (Remember, 'remember'), (RememberEvent, 'remember_event')
-        self._clients = self._outlines, self._forgets, self._corrections, self._notes, self._deeds = [
-            node.create_client(kind, name, qos_profile=qos.SERVICES, callback_group=group)
-            for kind, name in (*others, *notes)
-        ]
+        client = self.recall.client
+        self._outlines, self._forgets = client(OutlineSrv, 'outline'), client(Forget, 'forget')
+        self._corrections, self._notes = client(CorrectObject, 'correct_object'), client(Remember, 'remember')
+        self._deeds = client(RememberEvent, 'remember_event')
 
     def on_change(self) -> None:
         """Called when something was stored or forgotten by this."""
@@ -56,8 +50,6 @@ class MemoryClient:
     def destroy(self) -> None:
         """Give the clients back."""
         self.recall.close()
-        for client in self._clients:
-            self._node.destroy_client(client)
 
     def outline(self) -> Outline:
         """Return where and when all memories are.

@@ -8,7 +8,6 @@ from typing import Any
 
 from builtin_interfaces.msg import Time
 from rcl_interfaces.srv import GetParameters
-from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.parameter import parameter_value_to_python
 from std_srvs.srv import Trigger
 
@@ -25,7 +24,6 @@ from remembr_ros.navigation.terrain import KeepOut
 from remembr_ros.nodes.agent.answer_conversion import answer_from_msg
 from remembr_ros.nodes.agent.ask_request import ask_error
 from remembr_ros.nodes.agent.parameters import AgentParameters
-from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import (
     scope_to_msg,
     stamped_pose_from_msg,
@@ -157,10 +155,7 @@ class RosBackend(MemoryClient):
 
     def _service(self, kind: type[Any], name: str) -> Callable[[Any], Any]:
         """Return what calls a service of the agent node."""
-        client = self._node.create_client(
-            kind, name, qos_profile=qos.SERVICES, callback_group=ReentrantCallbackGroup()
-        )
-        self._web_node.while_active.callback(self._node.destroy_client, client)
+        client = self.recall.client(kind, name)
         return lambda request: self.recall.call(client, request, 'agent')
 
     def _read_agent(self) -> None:
