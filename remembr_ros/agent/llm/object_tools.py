@@ -111,9 +111,9 @@ def just_now(_: JustNow, context: CallContext) -> Job:
         def tell() -> str:
             context.searched.append((False, found.total + len(done)))
             context.sure = max(context.sure, SURE if found.objects or done else 0.0)
-            several = len({one.memory.robot for one in done}) > 1
-            lines = [f'{context.evidence.tell(view)}:', *(_line(one, context) for one in found.objects)]
-            told = [ToldLine(f'{lately}:'), *(deed_line(one, context, with_robot=several) for one in done)]
+            several = len({deed.memory.robot for deed in done}) > 1
+            lines = [f'{context.evidence.tell(view)}:', *(_line(thing, context) for thing in found.objects)]
+            told = [ToldLine(f'{lately}:'), *(deed_line(deed, context, with_robot=several) for deed in done)]
             return '\n'.join([*lines, *(shown(line, context.evidence) for line in told)])
 
         return tell
@@ -131,7 +131,7 @@ def _find(query: ObjectQuery, context: CallContext) -> Job:
         def tell() -> str:
             context.searched.append((False, known))
             context.sure = max(context.sure, SURE if found.objects else 0.0)
-            lines = [_line(one, context) for one in found.objects]
+            lines = [_line(thing, context) for thing in found.objects]
             if query.anchor and not found.anchors:
                 return f'no object is called {neutral(query.anchor)}'
             return '\n'.join([context.evidence.tell(f'{found.total} of {known} objects:'), *lines])
@@ -145,6 +145,6 @@ def _line(found: FoundObject, context: CallContext) -> str:
     """Return the line of an object: what it lies on or next to, whether it is still there."""
     memory, question = found.known.memory, context.question
     ((label, *_),) = context.evidence.add([Hit(memory, SURE)])
-    words = [neutral(of.words) for of in found.relations[:2]]
+    words = [neutral(relation.words) for relation in found.relations[:2]]
     more = neutral(found.known.state[0]), presence_note(memory, question.now_ns, question.zone)
     return describe(label, Hit(memory, SURE), question, words=[*words, *filter(None, more)])

@@ -197,7 +197,9 @@ def _told(found: RecalledDay, missing: str, context: CallContext) -> str:
     for date in found.diary.days:
         for part in date.parts:
             lines.append(context.evidence.tell(heading(date, part)))
-            lines += [_line(one, wording, MOST_LETTERS // len(episodes), context) for one in part.episodes]
+            lines += [
+                _line(episode, wording, MOST_LETTERS // len(episodes), context) for episode in part.episodes
+            ]
     return '\n'.join(lines)
 
 

@@ -128,7 +128,9 @@ def search_by_anchors(
     if request.target:
         at_once = anchored if kind is RelationKind.NEAR else set()
         hits.sort(key=lambda hit: (hit.memory.id not in at_once, -hit.score))
-    where = f'{_WORDS[kind]} {" and ".join(name_as_read(one.request, one.hits[0]) for one in anchors)}'
+    where = (
+        f'{_WORDS[kind]} {" and ".join(name_as_read(anchor.request, anchor.hits[0]) for anchor in anchors)}'
+    )
     if hits:
         return Findings(request, regions[0].scope if regions else scope, hits, note=where, sure=sure)
     return Findings(request, scope, claim=_nothing(request, where, anchors, recall, scope))

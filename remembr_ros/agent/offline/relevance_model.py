@@ -55,7 +55,7 @@ def find_sightings(request: Request, recall: Recall, scope: Scope, limit: int = 
         if likely >= SHOWN:
             if not (request.visits or request.kind in (Kind.TIME, Kind.DURATION)):
                 seen = [replace(seen[-1], start_ns=seen[0].start_ns)]
-            sightings += [replace(hit, memory=one, score=likely) for one in seen]
+            sightings += [replace(hit, memory=sighting, score=likely) for sighting in seen]
     if request.numbered:
         sightings = [hit for hit in sightings if not is_cut_off(request, _memories_around(hit, recall))]
     return sorted(sightings, key=lambda hit: -hit.score)

@@ -182,7 +182,7 @@ def day_json(found: RecalledDay, zone: tzinfo) -> DayJson:
             {
                 'date': day.date.isoformat(),
                 'parts': [
-                    {'part': part.name, 'episodes': [_episode(one) for one in part.episodes]}
+                    {'part': part.name, 'episodes': [_episode(episode) for episode in part.episodes]}
                     for part in day.parts
                 ],
             }
@@ -212,6 +212,6 @@ def _episode(episode: Episode) -> EpisodeJson:
         'travelled': episode.driven_m,
         'seen': list(episode.seen),
         'read': list(episode.read),
-        'deeds': [_deed(one) for one in episode.deeds],
+        'deeds': [_deed(deed) for deed in episode.deeds],
         'memories': [memory.id for memory in episode.memories],
     }

@@ -82,9 +82,9 @@ class ObjectServices:
     def history(self, request: ObjectHistory.Request, response: ObjectHistory.Response) -> None:
         """Tell what became of an object."""
         found = [
-            one
-            for one in self._store.find_objects(ObjectQuery(request.id)).objects
-            if request.id in (one.known.id, *one.known.facts.aliases)
+            thing
+            for thing in self._store.find_objects(ObjectQuery(request.id)).objects
+            if request.id in (thing.known.id, *thing.known.facts.aliases)
         ]
         if not found:
             raise InvalidRequest(f'there is no object {request.id!r}; find_objects tells the ids')
@@ -94,9 +94,11 @@ class ObjectServices:
         """Return objects with the pictures that are stored of them, where no new ones come."""
         pictures = {one.id: one.keyframes for one in self._store.get([o.memory.id for o in observations])}
         return [
-            one if one.images else replace(one, memory=replace(one.memory, keyframes=names))
-            for one in observations
-            for names in (pictures.get(one.memory.id, ()),)
+            observation
+            if observation.images
+            else replace(observation, memory=replace(observation.memory, keyframes=names))
+            for observation in observations
+            for names in (pictures.get(observation.memory.id, ()),)
         ]
 
     def _page(self, request: KeepObjects.Request) -> list[MemoryMsg]:

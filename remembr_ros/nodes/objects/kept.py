@@ -39,7 +39,10 @@ class KeptObjects(ServiceCalls):
     def add(self, observations: Sequence[Observation]) -> list[Memory]:
         stored: list[Memory] = []
         for start in range(0, len(observations), AT_ONCE):
-            some = [memory_to_msg(one.memory, one.images) for one in observations[start : start + AT_ONCE]]
+            some = [
+                memory_to_msg(observation.memory, observation.images)
+                for observation in observations[start : start + AT_ONCE]
+            ]
             told = self._call(edition=self._edition, objects=some)
             stored += [memory_from_msg(msg) for msg in told.objects]
         return stored

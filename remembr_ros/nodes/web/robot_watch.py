@@ -62,7 +62,7 @@ class RobotWatch:
         for name, (heard_at, status) in sorted(self._parts.items()):
             stale = now - heard_at > STALE_S
             message = f'nothing was heard for more than {STALE_S:g} s' if stale else printable(status.message)
-            values = {printable(one.key): printable(one.value) for one in status.values}
+            values = {printable(value.key): printable(value.value) for value in status.values}
             parts.append(
                 PartState(name, 'stale' if stale else LEVELS[min(status.level[0], 3)], message, values)
             )

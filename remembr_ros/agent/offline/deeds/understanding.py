@@ -153,7 +153,7 @@ def _main(  # noqa: PLR0911
     if told and not any(role for _, role in main.names):
         return DeedQuery()
     things = [f'{word} {name}' for word in (*main.unknown, *main.of('')) for name in main.of('object')]
-    if asked.yes and main.kind and (other := [one for one in things if one in asked.main.lower()]):
+    if asked.yes and main.kind and (other := [thing for thing in things if thing in asked.main.lower()]):
         return DeedQuery(main.kind, other[0])  # the green laptop is not the blue one
     if not main.says_nothing and (main.names or not main.unknown):
         query = names.meant(main, exactly=asked.yes, outcomes=asked.outcomes)

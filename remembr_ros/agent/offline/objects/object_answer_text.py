@@ -84,7 +84,7 @@ def sights_in(known: KnownObject, scope: Scope) -> list[Hit]:
     return [
         Hit(replace(known.placed_at(stay.at).memory, start_ns=seen.start_ns, end_ns=seen.end_ns), 1.0)
         for seen in seen_in(known.memory, scope)
-        for stay in [one for one in stays if one.since_ns <= seen.end_ns][-1:]
+        for stay in [stay for stay in stays if stay.since_ns <= seen.end_ns][-1:]
     ]
 
 
@@ -103,7 +103,7 @@ def capital(text: str) -> str:
 
 def lies(item: FoundObject, before: str = '') -> str:
     """Return what an object lies on, in or under, else next to; empty: nobody knows."""
-    return next((f'{before}{of.words}' for of in item.relations), '')
+    return next((f'{before}{relation.words}' for relation in item.relations), '')
 
 
 def listed_objects(found: Iterable[FoundObject]) -> str:

@@ -200,8 +200,8 @@ def _contents(about: _About) -> Claim:
     inside = replace(about.scope, place=place.name, map_id=place.memory.map_id)
     things = about.recall.find_objects(ObjectQuery(scope=inside, missing=False, limit=SHOWN))
     if things.objects:
-        names = listed(one.known for one in things.objects)
-        hits = [Hit(one.known.memory, 1.0) for one in things.objects]
+        names = listed(thing.known for thing in things.objects)
+        hits = [Hit(thing.known.memory, 1.0) for thing in things.objects]
         return Claim(Kind.TEXT, f'In {place.said}: {names}.', hits)
     hits = about.recall.find(Query(scope=inside, limit=SHOWN))
     if not hits:
