@@ -1,4 +1,4 @@
-"""The agent: the language model's planner where there is one, the offline planner where there is none."""
+"""The agent: a planner with a language model where there is one, else the offline planner."""
 
 import logging
 import threading

@@ -1,4 +1,4 @@
-"""An agent from its configuration."""
+"""Makes an agent from its configuration."""
 
 import os
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Follow-up questions: what each asker was answered a little while ago."""
+"""Follow-up questions: the recent answers to each asker."""
 
 import re
 import threading

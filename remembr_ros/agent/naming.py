@@ -1,4 +1,4 @@
-"""What people say to give the place where the robot is a name: 'This is room 315.'"""
+"""Recognises statements that name the robot's place: 'This is room 315.'"""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A recall that sees a part of the memory: what a question is about, within the time that it has."""
+"""Recall limited to the scope and the time of a question."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

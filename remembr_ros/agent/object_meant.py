@@ -1,4 +1,4 @@
-"""Which object a deed was done to, and how it is since: a vision language model looks at it."""
+"""Asks a vision language model which object a deed was done to, and its state since."""
 
 from collections.abc import Sequence
 from functools import cache

@@ -1,4 +1,4 @@
-"""What answers questions: a planner, its budget, and what it reports on the way."""
+"""The interface of a planner, its budget, and its progress reports."""
 
 import logging
 import threading

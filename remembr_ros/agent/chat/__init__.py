@@ -1,1 +1,1 @@
-"""Language models behind a chat API: what they are sent and what they reply. Start at client.py."""
+"""Clients of chat APIs of language models: requests and replies. Start at client.py."""

@@ -1,4 +1,4 @@
-"""What a model behind a server can do, found by trying: what it refuses is left out from then on."""
+"""Capabilities of a model's server, found by trying: what it refuses is not sent again."""
 
 import re
 from collections.abc import Mapping

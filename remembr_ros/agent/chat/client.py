@@ -1,4 +1,4 @@
-"""What a chat client is, in terms of no vendor."""
+"""The interface of a chat client, independent of vendors."""
 
 import threading
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""A chat client that goes on with another one when the first is out of reach."""
+"""A chat client that falls back to a second one when the first is out of reach."""
 
 import logging
 import threading

@@ -1,4 +1,4 @@
-"""JSON as models write it: with single quotes, Python's constants, commas too many, brackets too few."""
+"""A tolerant parser for JSON as models write it: single quotes, Python constants, stray commas."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""A chat client that asks no faster than a server allows."""
+"""A chat client that limits its request rate to what the server allows."""
 
 import math
 import threading

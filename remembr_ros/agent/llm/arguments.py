@@ -1,4 +1,4 @@
-"""What the arguments of tools are made of: checked against a schema, and understood in many spellings.
+"""Arguments of tools: checked against a schema, tolerant of spelling.
 
 What a model may mean only in one way is understood: a refusal costs a call.
 """

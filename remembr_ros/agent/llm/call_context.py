@@ -1,4 +1,4 @@
-"""What the calls of one question refer to: its memories by label, times, places, and what was searched."""
+"""The context of one question's tool calls: memories by label, times, places, past searches."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Work done at the same time, waited for no longer than a question allows."""
+"""Runs calls in parallel, bounded by the question's deadline."""
 
 import contextvars
 import logging

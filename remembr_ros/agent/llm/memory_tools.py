@@ -1,4 +1,4 @@
-"""Tools about memories that were recalled: read them whole, look at their pictures again, measure them."""
+"""Tools for recalled memories: read in full, look at the images again, measure."""
 
 from collections.abc import Callable
 from typing import Annotated, Literal

@@ -1,4 +1,4 @@
-"""Tools about objects: which there are, what became of one, what is around a place; and about just now."""
+"""Tools for objects: list, history, surroundings; and what was done or seen just now."""
 
 from collections.abc import Callable
 from typing import Annotated, Literal

@@ -1,4 +1,4 @@
-"""Tools that go over all memories: what shows something, by stays; a day, or another time, as a whole."""
+"""Tools over all memories: what shows a thing, by stays; a day or another time as a whole."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

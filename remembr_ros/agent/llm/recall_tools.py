@@ -1,4 +1,4 @@
-"""The recalls: by what was seen, near a place, near a time. Each shows memories that were not shown yet."""
+"""The recall tools: by text, position and time; each shows memories not shown before."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

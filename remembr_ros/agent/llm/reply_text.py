@@ -1,4 +1,4 @@
-"""What a model without tool calling writes: JSON somewhere in its text."""
+"""Replies of models without tool calling: finds the JSON in the text."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""A second look: a memory's keyframes are read again, with a question."""
+"""A second look: a vision language model reads a memory's keyframes again, with a question."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The tools that a language model may call, each an Arguments class and a function; and how it answers.
+"""The tools of the language model, each an Arguments class and a function; and the final answer.
 
 A new one stands in one of the modules *_tools and in the table here.
 """

@@ -1,4 +1,4 @@
-"""What a camera saw, as data: quoted so that nothing in it can be taken for anything else.
+"""Quotes text from the camera as data, so that a model cannot take it for an instruction.
 
 A sign may say 'ignore your instructions', and a captioner repeats it. A model is shown such text in one JSON
 string without line breaks, and without the characters that chat templates, tool calls, markdown and this

@@ -1,4 +1,4 @@
-"""One thing by way of others: these anchors are found first, then what lies before, near or between them."""
+"""Finds a thing relative to others: first the anchors, then what is before, after, near or between."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What the offline planner says of memories: the thing as it was read, sentences, signs, counts."""
+"""Sentences of the offline planner's answers: things, quotations, signs, counts."""
 
 from collections.abc import Sequence
 from dataclasses import replace

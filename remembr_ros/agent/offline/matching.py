@@ -1,4 +1,4 @@
-"""The words of a question in a memory: by other names, misread, numbered, coloured, cut off."""
+"""Matches a question's words in a memory: synonyms, misreadings, numbers, colours, cut-off texts."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Questions about how the robot moved: anchors are found as for other questions, the rest is measured."""
+"""Answers questions about how the robot moved: finds the anchors, then measures."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Questions about how the robot moved, read by rules: what of it, how it is told, by way of what."""
+"""Parses questions about how the robot moved."""
 
 import re
 from dataclasses import dataclass

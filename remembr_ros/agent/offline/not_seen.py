@@ -1,4 +1,4 @@
-"""What is said without an answer: nothing shows it, nobody could have seen it, it is not understood."""
+"""Answers without evidence: nothing shows it, nobody could have seen it, it is not understood."""
 
 from dataclasses import replace
 

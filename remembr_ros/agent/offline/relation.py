@@ -1,4 +1,4 @@
-"""Things that a question puts in relation to each other: one before, after, near or on the way to another."""
+"""Parses relations in a question: before, after, near, on the way to."""
 
 import re
 from dataclasses import dataclass

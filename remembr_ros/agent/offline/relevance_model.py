@@ -1,4 +1,4 @@
-"""Which memories show what a request is about, and how likely each of them does.
+"""The fitted model of relevance: how likely each memory shows what a request is about.
 
 One number decides: what is shown, which of several it is, what counts as as good, how sure the answer is.
 """

@@ -1,4 +1,4 @@
-"""Reading a question by rules: what kind of answer it wants, of what, and which one."""
+"""Parses a question by rules: the kind of answer, of what, and which one."""
 
 import re
 from dataclasses import dataclass

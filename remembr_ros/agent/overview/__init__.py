@@ -1,1 +1,1 @@
-"""What code tells of all memories at once: how many, which, how the robot moved."""
+"""Computed over all memories: how many, which, how the robot moved."""

@@ -1,4 +1,4 @@
-"""On which floor of a building a memory was made: by the name of its map, by its height, or by what says so.
+"""The floor on which a memory was made: by its map's name, its height, or what says so.
 
 Floors are counted as the building's signs count them, 0 the ground floor, -1 the basement; where nothing says
 how, the level nearest to z = 0 is the first one.

@@ -1,4 +1,4 @@
-"""All memories that show a thing, told apart by place and by stay: how many there are, and every time."""
+"""All memories that show a thing, grouped by place and stay."""
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence

@@ -1,4 +1,4 @@
-"""What is answered about how the robot moved: each number measured by code, each with its memories."""
+"""Answers about motion, every number measured from memories that are cited."""
 
 import re
 from collections.abc import Callable, Sequence

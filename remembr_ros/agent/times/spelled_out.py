@@ -1,4 +1,4 @@
-"""Times in other words ('this month', 'on the 16th', 'the week of 15 June') as dates that day knows."""
+"""Rewrites times in words ('this month', 'on the 16th', 'the week of 15 June') as dates."""
 
 import re
 from calendar import monthrange

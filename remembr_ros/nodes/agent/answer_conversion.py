@@ -1,4 +1,4 @@
-"""Between an answer and its message."""
+"""Conversion between answers and messages."""
 
 import math
 

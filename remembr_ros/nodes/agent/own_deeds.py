@@ -1,4 +1,4 @@
-"""What the agent itself does, as memories: the questions it was asked, its answers, and where it drove."""
+"""Stores the agent's own deeds: questions, answers, drives."""
 
 from collections.abc import Callable
 

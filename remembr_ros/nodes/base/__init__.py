@@ -1,1 +1,1 @@
-"""What the nodes have in common: parameters, lifecycle, messages, threads. Start at managed_node.py."""
+"""Shared by all nodes: parameters, lifecycle, messages, threads. Start at managed_node.py."""

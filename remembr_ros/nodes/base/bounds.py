@@ -1,4 +1,4 @@
-"""How long what others send may be: whoever can publish shall not fill memory or disk with one message."""
+"""Limits on the length of received texts and lists, against floods of memory and disk."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Between messages and the package's own types; pure functions, exact in time."""
+"""Conversions between messages and the package's types: pure functions, exact in time."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Parameters as ROS knows them: descriptors and values, from the dataclasses of parameters.py."""
+"""Declares ROS parameters with descriptors, from the dataclasses of parameters.py."""
 
 import dataclasses
 import difflib

@@ -1,4 +1,4 @@
-"""Waiting in a coroutine, never longer than told."""
+"""Waiting in a coroutine, with a timeout."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What the lifecycle nodes have in common: parameters, readable failures, diagnostics."""
+"""The base class of the lifecycle nodes: parameters, readable failures, diagnostics."""
 
 import dataclasses
 import time

@@ -1,4 +1,4 @@
-"""Markers as RViz and Foxglove draw them, and what their colours mean."""
+"""Markers for RViz and Foxglove, and their colours."""
 
 import math
 import textwrap

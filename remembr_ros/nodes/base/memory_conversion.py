@@ -1,4 +1,4 @@
-"""Between memories, observations, hits and outlines, and the messages that carry them."""
+"""Conversions between memories, observations, hits, outlines and their messages."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Captions on their way to the memory node: kept until it answers."""
+"""Captions on their way to the memory node, kept until acknowledged."""
 
 import math
 import threading

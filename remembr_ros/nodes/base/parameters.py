@@ -1,4 +1,4 @@
-"""How a parameter is described, and the parameters that several nodes have."""
+"""Descriptions of parameters, and the parameters that several nodes share."""
 
 import dataclasses
 import math

@@ -1,4 +1,4 @@
-"""The qualities of service of every topic."""
+"""The quality of service of every topic."""
 
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 

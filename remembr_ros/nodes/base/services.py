@@ -1,4 +1,4 @@
-"""Services: called and answered on threads that may wait, and the error codes that they share."""
+"""Calling and answering services on threads, and the error codes that they share."""
 
 import math
 import threading

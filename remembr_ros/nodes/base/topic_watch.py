@@ -1,4 +1,4 @@
-"""Subscriptions that tell of publishers whose quality of service does not fit: nothing comes from these."""
+"""Subscriptions that report publishers with an incompatible quality of service."""
 
 from collections.abc import Callable
 from contextlib import ExitStack

@@ -1,4 +1,4 @@
-"""The thread that captions: a bounded queue of segments in front of a slow model."""
+"""The captioning thread, with a bounded queue of segments before a slow model."""
 
 import time
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""The topics of a robot's graph that tell of deeds: found, and heard as they come and go."""
+"""Subscribes to the topics of a graph that tell of deeds, as they come and go."""
 
 import importlib
 from collections.abc import Callable

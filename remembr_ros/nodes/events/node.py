@@ -1,4 +1,4 @@
-"""The events node: what the robot does becomes memories, by what its graph tells and by what it is told."""
+"""The events node: stores the robot's deeds, from its graph and from what it is told."""
 
 from collections import deque
 from collections.abc import Mapping

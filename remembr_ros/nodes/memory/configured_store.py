@@ -1,4 +1,4 @@
-"""The memory that the parameters of the memory node describe."""
+"""Opens the memory described by the memory node's parameters."""
 
 from dataclasses import replace
 

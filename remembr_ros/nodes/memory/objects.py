@@ -1,4 +1,4 @@
-"""What becomes of the objects of a memory node: they are kept, corrected and told of, each by a service."""
+"""The object services of the memory node: keeping, correction, history."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""How the store is: whether it answers, how large it is, what waits for it. Measured off the executor."""
+"""Monitors the store off the executor: reachable, size, backlog."""
 
 import shutil
 import time

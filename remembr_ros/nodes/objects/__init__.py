@@ -1,1 +1,1 @@
-"""What the nodes have to do with objects."""
+"""The objects node."""

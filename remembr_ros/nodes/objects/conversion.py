@@ -1,4 +1,4 @@
-"""Between objects, and what is asked of them, and the messages that carry them."""
+"""Conversions between objects, queries for objects, and their messages."""
 
 from geometry_msgs.msg import Vector3
 

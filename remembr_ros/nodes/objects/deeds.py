@@ -1,4 +1,4 @@
-"""Deeds that the objects node hears of: which object each was done to, and how that is since."""
+"""Deeds heard by the objects node: which object each was done to, and its state since."""
 
 import threading
 import time

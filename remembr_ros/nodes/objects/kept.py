@@ -1,4 +1,4 @@
-"""The objects of the memory node, read and kept by its service."""
+"""Reads and stores objects through the memory node's services."""
 
 from collections.abc import Collection, Sequence
 

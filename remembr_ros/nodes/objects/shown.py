@@ -1,4 +1,4 @@
-"""What the objects node shows: a list of objects, the same as detections, and boxes with names."""
+"""Publishes objects as a list, as detections, and as labelled boxes."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The thread that looks: what the executor hears becomes views, detections, and objects that are kept."""
+"""The thread of the objects node: from images to detections to stored objects."""
 
 import contextlib
 import os

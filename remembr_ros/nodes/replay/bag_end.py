@@ -1,4 +1,4 @@
-"""The end of a replayed bag: waits until all that captioners saw of it is stored, or nothing goes on.
+"""Waits at the end of a replayed bag until its captions are stored, or nothing goes on.
 
     python -m remembr_ros.nodes.replay.bag_end /remembr/captioner ... [--patience 300]
 

@@ -1,4 +1,4 @@
-"""A bag's messages as CDR, to be published again without being looked into."""
+"""A bag's messages as raw CDR, republished without decoding."""
 
 from collections.abc import Collection, Iterator
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""The speech node: sound becomes questions, and answers become sound. Start at node.py."""
+"""The speech node: from sound to questions, from answers to sound. Start at node.py."""

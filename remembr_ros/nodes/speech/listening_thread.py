@@ -1,4 +1,4 @@
-"""The thread that understands: sound from a source becomes questions, off the executor."""
+"""The thread that turns sound into questions, off the executor."""
 
 import threading
 from collections.abc import Callable

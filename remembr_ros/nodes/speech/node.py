@@ -1,4 +1,4 @@
-"""The speech node: sound becomes questions."""
+"""The speech node: from sound to questions."""
 
 import time
 from collections.abc import Mapping

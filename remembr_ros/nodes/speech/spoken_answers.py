@@ -1,4 +1,4 @@
-"""Answers said aloud."""
+"""Speaks answers aloud."""
 
 from rclpy.node import Node
 from rclpy.publisher import Publisher

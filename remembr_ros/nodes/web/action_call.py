@@ -1,4 +1,4 @@
-"""An action of the agent node, called by threads that may wait."""
+"""A call of an agent action, for threads that may block."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""What the page wants of the memory node: recall, pictures, the outline, notes, forgetting; and deeds."""
+"""The memory node's services as the page needs them."""
 
 import json
 from collections.abc import Sequence

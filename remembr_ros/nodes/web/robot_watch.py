@@ -1,4 +1,4 @@
-"""What the topics of a robot tell somebody who looks at its page."""
+"""The robot's topics as the page shows them."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""A memory and a robot through the nodes that have them: what the page asks of a running robot."""
+"""The page's backend beside a running robot, through its nodes."""
 
 import math
 import threading

@@ -1,1 +1,1 @@
-"""What the rules answer about deeds."""
+"""The offline planner's questions about deeds."""

@@ -1,4 +1,4 @@
-"""What the rules answer about deeds: a question becomes a query, and what that finds an answer."""
+"""Answers questions about deeds: makes a query of the question, and an answer of its result."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What is told of the deeds that a query found: how many, how long, how far, when and why."""
+"""Answers from the deeds that a query found: how many, how long, how far, when and why."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Where to go for a wish that says what the robot did: to where it did that, or to where the thing is."""
+"""Goals that refer to deeds: where the robot did it, or where the thing is now."""
 
 import math
 from collections import Counter

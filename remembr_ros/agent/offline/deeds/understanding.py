@@ -1,4 +1,4 @@
-"""From a question about deeds, as it was read, to a query: by the names that the deeds themselves have."""
+"""From a parsed question about deeds to a query, by the names in the deeds themselves."""
 
 import re
 from dataclasses import replace

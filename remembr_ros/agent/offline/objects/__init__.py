@@ -1,1 +1,1 @@
-"""Questions about objects: how they are read, and what the rules answer."""
+"""The offline planner's questions about objects."""

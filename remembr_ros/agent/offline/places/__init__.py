@@ -1,1 +1,1 @@
-"""Questions about places with names."""
+"""The offline planner's questions about named places."""
