@@ -114,11 +114,13 @@ class PassageIndex:
     def save(self) -> None:
         """Write what is found by, without what was removed, to a file, in place of an older one."""
         with self._lock:
-            data = None if self._clusters is None else self._clusters.to_bytes(self._files.rows)
-        if data is None:
-            discard(self._path)
-        else:
-            save(self._path, data)
+            clusters = self._clusters
+            if clusters is None:
+                discard(self._path)
+            if clusters is None or not clusters.changed:
+                return
+            data, clusters.changed = clusters.to_bytes(self._files.rows), False
+        clusters.changed |= not save(self._path, data)
 
     def close(self) -> None:
         """Save, and find nothing any more."""

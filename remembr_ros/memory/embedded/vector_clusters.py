@@ -53,6 +53,8 @@ class VectorClusters:
     def __init__(self, index: Any, trained_on: int) -> None:
         self._index = index
         self.trained_on = trained_on
+        self.changed = False
+        """Whether rows were taken in or out since they were saved."""
 
     @classmethod
     def build(cls, rows: Rows, read: Read) -> 'VectorClusters':
@@ -99,6 +101,7 @@ class VectorClusters:
 
     def add(self, rows: Rows, read: Read) -> None:
         """Take in rows (ascending)."""
+        self.changed = self.changed or bool(len(rows))
         for start in range(0, len(rows), CHUNK):
             chosen = rows[start : start + CHUNK]
             self._index.add_with_ids(read(chosen), np.ascontiguousarray(chosen, np.int64))
@@ -106,6 +109,7 @@ class VectorClusters:
     def remove(self, rows: Rows) -> None:
         """Take out rows; those that are not there are passed over."""
         if len(rows):
+            self.changed = True
             self._index.remove_ids(np.ascontiguousarray(rows, np.int64))
 
     def nearest(self, query: Floats, limit: int, among: Mask | None = None, effort: int = 1) -> Found:
@@ -136,16 +140,18 @@ class VectorClusters:
         return Found(found[0][there], products[0][there], is_all)
 
 
-def save(path: Path, data: bytes) -> None:
-    """Write clusters to a file if the disk has room; else the next start takes longer."""
+def save(path: Path, data: bytes) -> bool:
+    """Write clusters to a file if the disk has room; tell whether it had. Else the next start takes longer."""
     try:
         # A disk that is full for a moment is one on which Milvus Lite loses what it acknowledges.
         if shutil.disk_usage(path.parent).free < milvus.RESERVE + len(data):
             raise OSError('no room')
         replace_file(path, data)
+        return True
     except OSError as error:
         logger.warning('the next start takes longer: cannot write %s: %s', path, error)
         discard(path)
+        return False
 
 
 def discard(path: Path) -> None:

@@ -240,6 +240,17 @@ def test_what_came_since_clusters_were_saved_is_found(
     again.leave()
 
 
+def test_clusters_that_nothing_changed_are_not_written_again(
+    open_index: Open, saved: tuple[Runs, Path]
+) -> None:
+    runs, path = saved
+    before = path.stat()
+    index = open_index()
+    assert is_found(index, runs)
+    index.leave()
+    assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
 def test_clusters_of_other_vectors_are_found_anew(
     open_index: Open, saved: tuple[Runs, Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
