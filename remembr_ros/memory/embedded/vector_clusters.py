@@ -141,7 +141,7 @@ class VectorClusters:
 
 
 def save(path: Path, data: bytes) -> bool:
-    """Write clusters to a file if the disk has room; tell whether it had. Else the next start takes longer."""
+    """Write clusters to a file if the disk has room, and tell whether it had; else starts take longer."""
     try:
         # A disk that is full for a moment is one on which Milvus Lite loses what it acknowledges.
         if shutil.disk_usage(path.parent).free < milvus.RESERVE + len(data):
