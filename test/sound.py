@@ -7,7 +7,7 @@ import numpy as np
 from scipy.signal import resample_poly  # type: ignore[import-untyped]
 
 from remembr_ros.speech.sound.audio import SAMPLE_RATE, Audio, WavFile, mixed
-from remembr_ros.speech.voice_activity import PAD_S, WINDOW, SpeechSegment, SpeechTracker
+from remembr_ros.speech.utterances import PAD_S, WINDOW, SpeechSegment, SpeechTracker
 from remembr_ros.speech.whisper import SileroStream
 
 

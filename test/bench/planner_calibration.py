@@ -32,8 +32,7 @@ from remembr_ros.evaluation.datasets.building import ABSENT_THINGS
 from remembr_ros.evaluation.metrics.scores import score
 from remembr_ros.evaluation.records.config import run_config
 from remembr_ros.evaluation.run import loading as datasets
-from remembr_ros.evaluation.run.runner import remember
-from remembr_ros.evaluation.run.windowed_recall import WindowedRecall
+from remembr_ros.evaluation.run.runner import WindowedRecall, remember
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit, Query
 from remembr_ros.memory.opening import open_store

@@ -22,8 +22,7 @@ from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.evaluation.records.config import run_config
 from remembr_ros.evaluation.run import loading as datasets
-from remembr_ros.evaluation.run.runner import remember
-from remembr_ros.evaluation.run.windowed_recall import WindowedRecall
+from remembr_ros.evaluation.run.runner import WindowedRecall, remember
 from remembr_ros.memory.opening import open_store
 from test.scripted.chat import ScriptedChat
 

@@ -11,7 +11,7 @@ from geometry_msgs.msg import PoseWithCovarianceStamped
 from sensor_msgs.msg import CompressedImage
 
 from remembr_ros.nodes.base.conversions import time_from_msg, time_to_msg
-from remembr_ros.nodes.replay.raw_bag import RawBag
+from remembr_ros.nodes.replay.node import RawBag
 from remembr_ros.simulation.recording import START_NS, record_building
 from remembr_ros.timestamps import NS
 

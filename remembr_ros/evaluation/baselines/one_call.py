@@ -1,11 +1,17 @@
-"""One retrieval with the raw question, then rules: what more recalling and rewording is worth."""
+"""Baselines of one call: one retrieval and rules; all captions in a prompt; frames instead of captions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from remembr_ros.agent.chat.client import ChatClient, Message, Picture
+from remembr_ros.agent.llm.evidence import Evidence
 from remembr_ros.agent.model.answer import Answer, Question
+from remembr_ros.agent.model.memory_prompt import describe, situation, whereabouts
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Progress, Run
+from remembr_ros.captioning.frame_choice import evenly
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.evaluation.baselines.forced_answer import ForcedAnswerPlanner, prompt
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, Survey, survey_of
 from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
 from remembr_ros.memory.recall_protocol import Recall
@@ -65,3 +71,92 @@ class _Found:
 
     def find_objects(self, query: ObjectQuery) -> FoundObjects:
         return FoundObjects()
+
+
+CHARACTERS_PER_TOKEN = 4
+RESERVE_TOKENS = 2_000  # kept free for the answer tool, the reply, and one that is sent back
+HEADING_CHARACTERS = 100  # of the line before the memories
+LABEL_CHARACTERS = 6  # by which a label may grow, and the line's end
+
+
+class AllCaptionsPlanner(ForcedAnswerPlanner):
+    """Shows a language model every memory that it may see, and takes its answer.
+
+    :param context_tokens: of the model, at four characters a token; of more memories than fit, the newest are
+        shown, and the model is told how many were left out
+    :raises InvalidRequest: the context has no room for anything
+    """
+
+    METHOD = 'all_captions'
+    CAPTIONS_SHOWN = True
+
+    def __init__(
+        self, chat: ChatClient, *, call_timeout_s: float = 60.0, context_tokens: int = 100_000
+    ) -> None:
+        super().__init__(chat, call_timeout_s)
+        if context_tokens <= RESERVE_TOKENS:
+            raise InvalidRequest(f'context_tokens is {context_tokens}; it is above {RESERVE_TOKENS}')
+        self._context_tokens = context_tokens
+
+    def _shown(self, hits: list[Hit], older: int, question: Question, evidence: Evidence) -> Message:
+        shown = self._fitting(hits, question)
+        lines = [describe(label, hit, question) for label, hit, _ in evidence.add(shown)]
+        left_out = older + len(hits) - len(shown)
+        heading = f'{len(shown)} memories, oldest first'
+        if left_out > 0:
+            heading += f'; {left_out} older ones are left out, for lack of room'
+        return Message('user', '\n'.join([situation(question), '', f'{heading}:', *lines]))
+
+    def _fitting(self, hits: list[Hit], question: Question) -> list[Hit]:
+        """Return the newest memories for which there is room."""
+        room = (self._context_tokens - RESERVE_TOKENS) * CHARACTERS_PER_TOKEN
+        room -= len(prompt(self.METHOD)) + len(situation(question)) + HEADING_CHARACTERS
+        first = len(hits)
+        while first > 0:
+            room -= len(describe('', hits[first - 1], question)) + LABEL_CHARACTERS
+            if room < 0:
+                break
+            first -= 1
+        if first == len(hits):
+            raise InvalidRequest(
+                f'a context of {self._context_tokens} tokens has no room for a memory; '
+                'give more context_tokens'
+            )
+        return hits[first:]
+
+
+class FramesPlanner(ForcedAnswerPlanner):
+    """Shows a model keyframes with their times and places, but no captions, and takes its answer.
+
+    :param keyframe: returns the JPEG of a memory's id and an index, such as MemoryStore.keyframe
+    :param frames: shown at most, one per memory, evenly spread over the memories that have any
+    """
+
+    METHOD = 'frames'
+    CAPTIONS_SHOWN = False
+
+    def __init__(
+        self,
+        chat: ChatClient,
+        keyframe: Callable[[str, int], bytes],
+        *,
+        frames: int = 50,
+        call_timeout_s: float = 120.0,
+    ) -> None:
+        super().__init__(chat, call_timeout_s)
+        self._keyframe = keyframe
+        self._frames = frames
+
+    def _shown(self, hits: list[Hit], older: int, question: Question, evidence: Evidence) -> Message:
+        pictured = [hit for hit in hits if hit.memory.keyframes]
+        if not pictured:
+            raise InvalidRequest(
+                f'none of {len(hits)} memories has a keyframe: ingest them from a bag (files of captions '
+                'have no frames)'
+            )
+        images = tuple(
+            Picture(whereabouts(label, hit, question), self._keyframe(hit.memory.id, 0))
+            for label, hit, _ in evidence.add(evenly(pictured, self._frames))
+        )
+        asked = f'{situation(question)}\n\n{len(images)} frames, oldest first:'
+        return Message('user', asked, images=images)

@@ -10,8 +10,7 @@ from typing import Any
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.errors import RemembrError, StoreUnavailable
 from remembr_ros.evaluation.embodied.players import Player, Playthrough, oracle
-from remembr_ros.evaluation.embodied.predicates import holds
-from remembr_ros.evaluation.embodied.tasks import candidates
+from remembr_ros.evaluation.embodied.tasks import candidates, holds
 from remembr_ros.evaluation.findingdory.episode import remembered
 from remembr_ros.evaluation.metrics.scores import bootstrap_interval
 from remembr_ros.evaluation.tasks.goals import spl

@@ -1,16 +1,56 @@
-"""Tasks made from what is true of a day in a home, and of the home as the day left it."""
+"""Tasks made from what is true of a day in a home and of the home afterwards, and what they demand."""
 
 import random
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
+from typing import NamedTuple
 
-from remembr_ros.evaluation.embodied.predicates import Demand
 from remembr_ros.evaluation.findingdory.episode import HomeEpisode
+from remembr_ros.evaluation.tasks.goals import Predicate, Where, standing
+from remembr_ros.evaluation.tasks.robot import HomeRobot
 from remembr_ros.memory.objects.wording import plural
 from remembr_ros.simulation.homes.catalogue import FURNITURE, ON_FURNITURE, PAINTS
 from remembr_ros.simulation.homes.home import ACTIONS, OPENS
+
+
+class Demand(NamedTuple):
+    """That a predicate holds.
+
+    :param check: choose: an answer; agent_at, agent_pass: it is somewhere at the end, was at any time; at: a
+        thing is in a receptacle at the end; grab_once, grab: it held a thing at any time, does at the end;
+        special_action_success: it did something to a thing
+    :param of: number of a thing, name of a room, or the answer
+    :param by: of `at` the number of the receptacle, of a special action which, such as open
+    """
+
+    check: str
+    of: str
+    by: str = ''
+
+
+def holds(demand: Demand, robot: HomeRobot, chosen: str | None) -> bool:
+    """Tell whether a demand is met now.
+
+    :param chosen: the answer; None: there is none
+    """
+    (check, of, by), world, home = demand, robot.world, robot.simulator
+    if check == 'choose':
+        return chosen == of
+    if check in ('agent_at', 'agent_pass'):
+        thing = home.things.get(of)
+        where = Where.AT_RECEPTACLE if thing is not None and thing.kind == 'receptacle' else Where.AT_OBJECT
+        there = Predicate(Where.IN_ROOM if of in home.rooms else where, of)
+        # The latest first: where it went last is most often where it was to go.
+        poses = robot.poses[-1:] if check == 'agent_at' else robot.poses[::-1]
+        return any(standing(pose, there, home).succeeds for pose in poses)
+    if check == 'at':
+        return int(of) in world.making.placed and str(world.making.placed[int(of)].receptacle) == by
+    if check == 'special_action_success':
+        return any((deed.kind, str(deed.item)) == (by, of) for deed in world.done)
+    return world.held == int(of) if check == 'grab' else int(of) in robot.held_once
+
 
 CHOICES = 4  # at most, one of them is right
 CATEGORIES = ('attribute', 'spatial', 'navigation', 'interaction', 'social')

@@ -33,8 +33,7 @@ from remembr_ros.evaluation.records.reading import (
     read_records,
     track_point,
 )
-from remembr_ros.evaluation.records.record import QuestionRecord
-from remembr_ros.evaluation.records.trace import QuestionTrace
+from remembr_ros.evaluation.records.record import QuestionRecord, QuestionTrace
 from remembr_ros.memory.durable import replace_file
 
 LOCK = 'run.lock'

@@ -23,8 +23,7 @@ from remembr_ros.evaluation.datasets.sample import Sequence
 from remembr_ros.evaluation.metrics.judge import Judge
 from remembr_ros.evaluation.records.config import PlannerName, RunConfig, option
 from remembr_ros.evaluation.records.folder import RunFolder
-from remembr_ros.evaluation.records.record import QuestionRecord
-from remembr_ros.evaluation.records.trace import QuestionTrace
+from remembr_ros.evaluation.records.record import QuestionRecord, QuestionTrace
 from remembr_ros.evaluation.report.results import results_json
 from remembr_ros.evaluation.run import loading as datasets
 from remembr_ros.evaluation.run.planners import RETRIES, get_chats, get_planner

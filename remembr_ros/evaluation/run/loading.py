@@ -21,7 +21,7 @@ from remembr_ros.evaluation.datasets.navqa import load_captions, load_navqa, seq
 from remembr_ros.evaluation.datasets.navqa_table import EDITIONS, find_sequences
 from remembr_ros.evaluation.datasets.sample import Sample, Sequence
 from remembr_ros.evaluation.findingdory.sequence import load_home
-from remembr_ros.evaluation.needles.sequence import load_trajectory
+from remembr_ros.evaluation.needles.trial import load_trajectory
 from remembr_ros.evaluation.records.config import NEEDLE_LENGTHS, RunConfig
 from remembr_ros.geometry import Lost, StampedPose
 from remembr_ros.images import Frame

@@ -7,10 +7,8 @@ from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Planner
-from remembr_ros.evaluation.baselines.all_captions import AllCaptionsPlanner
-from remembr_ros.evaluation.baselines.frames import FramesPlanner
-from remembr_ros.evaluation.baselines.one_call import OneCallPlanner
-from remembr_ros.evaluation.baselines.top1 import Top1Planner
+from remembr_ros.evaluation.baselines.forced_answer import Top1Planner
+from remembr_ros.evaluation.baselines.one_call import AllCaptionsPlanner, FramesPlanner, OneCallPlanner
 from remembr_ros.evaluation.records.config import PlannerName, RunConfig
 
 RETRIES = 4  # of a call that was refused for its rate, or met a server that was starting again

@@ -1,9 +1,11 @@
-"""Puts a sequence into a store and asks its questions."""
+"""Puts a sequence into a store and asks its questions, each with the memory up to its time."""
 
 import threading
+import time
 from collections.abc import Callable, Container, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from typing import cast
 
 from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.model.answer import Answer, Kind
@@ -13,13 +15,80 @@ from remembr_ros.evaluation.datasets.sample import Sample, Sequence
 from remembr_ros.evaluation.metrics.judge import Judge
 from remembr_ros.evaluation.metrics.scores import Outcome, Score, exact_match, rank, score, token_f1
 from remembr_ros.evaluation.records.config import PlannerName, RunConfig
-from remembr_ros.evaluation.records.record import QuestionRecord, answer_record, truth_record
-from remembr_ros.evaluation.records.trace import QuestionTrace
-from remembr_ros.evaluation.run.windowed_recall import WindowedRecall
-from remembr_ros.memory.model.recall import Query
-from remembr_ros.memory.model.record import Observation
+from remembr_ros.evaluation.records.record import QuestionRecord, QuestionTrace, answer_record, truth_record
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, Survey, survey_of
+from remembr_ros.memory.model.record import PLACE, Observation
+from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
+from remembr_ros.memory.recall_protocol import Recall
+from remembr_ros.memory.search import StoreSearch
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS
+
+ALL = 1_000  # more memories than the longest sequence has
+
+
+@dataclass(frozen=True, slots=True)
+class WindowedRecall:
+    """Clips every scope to a window, so that a question cannot see what it should not know.
+
+    :param recall: sees everything
+    :param window: its time bounds and map id count
+    :param relevant: ids of the only memories that are shown, without objects; None: all
+    :param hybrid: recall counts words beside meaning; without, the recall has to be a store
+    :param trace: takes down what is recalled
+    """
+
+    recall: Recall
+    window: Scope
+    relevant: frozenset[str] | None = None
+    hybrid: bool = True
+    trace: QuestionTrace | None = None
+
+    def find(self, query: Query) -> list[Hit]:
+        began = time.perf_counter()
+        hits = self._find(query)
+        # What has names is asked before each question, and no evidence.
+        if self.trace is not None and query.scope.source != PLACE:
+            self.trace.recalled(query, hits, time.perf_counter() - began)
+        return hits
+
+    def count(self, scope: Scope = ANYTHING) -> int:
+        if self.relevant is not None:
+            return len(self._find(Query(scope=scope, limit=ALL)))
+        inside = scope.meet(self.window)
+        return 0 if inside is None else self.recall.count(inside)
+
+    @property
+    def embedder_name(self) -> str:
+        return self.recall.embedder_name
+
+    def survey(self, scope: Scope = ANYTHING) -> Survey:
+        if self.relevant is not None:
+            return survey_of(hit.memory for hit in self._find(Query(scope=scope, limit=ALL)))
+        inside = scope.meet(self.window)
+        return Survey(0) if inside is None else self.recall.survey(inside)
+
+    def find_objects(self, query: ObjectQuery) -> FoundObjects:
+        inside = query.scope.meet(self.window)
+        if inside is None or self.relevant is not None:
+            return FoundObjects()
+        return self.recall.find_objects(replace(query, scope=inside))
+
+    def _find(self, query: Query) -> list[Hit]:
+        inside = query.scope.meet(self.window)
+        if inside is None:
+            return []
+        clipped = replace(query, scope=inside)
+        if self.relevant is not None:
+            hits = self._recalled(replace(clipped, limit=ALL))
+            return query.cut([hit for hit in hits if hit.memory.id in self.relevant])
+        return self._recalled(clipped)
+
+    def _recalled(self, query: Query) -> list[Hit]:
+        if self.hybrid:
+            return self.recall.find(query)
+        return cast(StoreSearch, self.recall).find(query, hybrid=False)
+
 
 BATCH = 256  # memories embedded and stored together: neighbouring captions share sentences
 RETRIEVED = 15  # memories retrieved with the raw question, before any planner

@@ -1,11 +1,11 @@
 """The agent node: questions, answers, and goals to drive to."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from visualization_msgs.msg import MarkerArray
+from visualization_msgs.msg import Marker, MarkerArray
 
 from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.build import AgentConfig, build_agent
@@ -19,7 +19,6 @@ from remembr_ros.nodes.agent.answer_conversion import answer_to_msg
 from remembr_ros.nodes.agent.ask_endpoints import AskEndpoints
 from remembr_ros.nodes.agent.ask_request import AskOutcome, Inquiries, Inquiry
 from remembr_ros.nodes.agent.day_service import DayService
-from remembr_ros.nodes.agent.markers import answer_markers
 from remembr_ros.nodes.agent.navigator import Navigator
 from remembr_ros.nodes.agent.own_deeds import OwnDeeds
 from remembr_ros.nodes.agent.parameters import AgentParameters
@@ -27,7 +26,7 @@ from remembr_ros.nodes.agent.recall_client import RecallClient
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
-from remembr_ros.nodes.base.markers import clear
+from remembr_ros.nodes.base.markers import GREEN, arrow, balls, clear, described, label, path, ramp
 from remembr_ros.nodes.base.pose_source import PoseSubscription, check_pose_parameters
 from remembr_ros.nodes.base.worker_pool import settle
 from remembr_ros.places.naming import name_here
@@ -207,3 +206,37 @@ def main(args: list[str] | None = None) -> None:
 
 if __name__ == '__main__':
     main()
+
+
+MAX_HITS = 200  # recalled memories shown, the best of them; the evidence is shown in any case
+
+
+def answer_markers(answer: Answer, recalled: Iterable[Hit], goals: Sequence[StampedPose]) -> MarkerArray:
+    """Return what shows an answer in place of the last one.
+
+    What a question recalled is drawn as small balls, coloured by score (dark blue: 0, yellow: 1); what its
+    answer cites as large ones, numbered and described; the goals, once there are any, as green arrows.
+
+    :param recalled: everything that was found on the way to it
+    """
+    return clear([*_hits(answer, recalled), *_goals(goals)])
+
+
+def _hits(answer: Answer, recalled: Iterable[Hit]) -> Iterable[Marker]:
+    cited = {hit.memory.id for hit in answer.evidence}
+    others = [hit for hit in recalled if hit.memory.id not in cited]
+    best = sorted(others, key=lambda hit: hit.score, reverse=True)[:MAX_HITS]
+    yield from balls('hits', ((hit.memory, ramp(hit.score)) for hit in best), 0.2)
+    yield from balls('evidence', ((hit.memory, ramp(hit.score)) for hit in answer.evidence), 0.45)
+    for rank, hit in enumerate(answer.evidence, start=1):
+        if hit.memory.pose is not None:
+            text = f'{rank}. (score {hit.score:.2f})  {described(hit.memory)}'
+            yield label(hit.memory.frame_id, 'evidence_text', hit.memory.pose, text)
+
+
+def _goals(goals: Sequence[StampedPose]) -> Iterable[Marker]:
+    for rank, goal in enumerate(goals, start=1):
+        yield arrow(goal.frame_id, 'goal', goal.pose, GREEN)
+        yield label(goal.frame_id, 'goal_text', goal.pose, f'goal {rank}' if len(goals) > 1 else 'goal')
+    if len(goals) > 1:
+        yield path(goals[0].frame_id, 'goal_order', [goal.pose for goal in goals], GREEN)

@@ -1,21 +1,22 @@
-"""The speech node: from sound to questions."""
+"""The speech node: from sound to questions, and from answers to speech."""
 
 import time
 from collections.abc import Mapping
 from typing import Any
 
+from rclpy.node import Node
 from rclpy.publisher import Publisher
+from rclpy.task import Future
 from std_msgs.msg import Bool, String
 from std_srvs.srv import SetBool
 
-from remembr_ros.errors import InvalidRequest
+from remembr_ros.errors import InvalidRequest, SoundUnavailable
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
-from remembr_ros.nodes.speech.audio_topic import AudioTopic
-from remembr_ros.nodes.speech.listening_thread import Listening
+from remembr_ros.nodes.base.worker_pool import WorkerPool
+from remembr_ros.nodes.speech.listening_thread import AudioTopic, Listening
 from remembr_ros.nodes.speech.parameters import SpeechParameters
-from remembr_ros.nodes.speech.spoken_answers import SpokenAnswers
 from remembr_ros.speech.attention import Attention, AttentionRules, UtteranceKind
 from remembr_ros.speech.listener import Listener, Understood
 from remembr_ros.speech.sound.microphone import Microphone
@@ -25,6 +26,52 @@ from remembr_ros.speech.speaker import ProgramSpeaker, make_speaker
 from remembr_ros.speech.utterances import UtteranceCutter
 from remembr_ros.speech.whisper import SileroStream, WhisperTranscriber
 from remembr_ros.timestamps import NS
+
+MAX_WAITING = 3  # answers that wait to be said; more would be said when nobody remembers the question
+CLOSE_S = 2.0
+
+
+class SpokenAnswers:
+    """Says texts one after the other, off the executor, and publishes on a topic whether it speaks.
+
+    :param speaking: publisher of std_msgs/Bool; whoever listens is deaf while it is true
+    """
+
+    def __init__(self, node: Node, speaker: ProgramSpeaker, speaking: Publisher) -> None:
+        self._node = node
+        self._speaker = speaker
+        self._speaking = speaking
+        self._worker = WorkerPool(node, 1, 'speaker')
+        self._waiting: list[Future] = []
+        self.said = 0
+        self.dropped = 0
+        self.problem = ''
+
+    def say(self, text: str) -> None:
+        """Say a text when those before are said; returns at once."""
+        self._waiting = [future for future in self._waiting if not future.done()]
+        if len(self._waiting) > MAX_WAITING:
+            self.dropped += 1
+            return
+        self._waiting.append(self._worker.call(self._say, text))
+
+    def close(self) -> None:
+        """End what is being said."""
+        self._speaker.stop()
+        self._worker.close(CLOSE_S)
+
+    def _say(self, text: str) -> None:
+        self._speaking.publish(Bool(data=True))
+        try:
+            self._speaker.say(text)
+            self.said += 1
+            self.problem = ''
+        except SoundUnavailable as error:
+            self.problem = f'an answer was not spoken: {error}'
+            self._node.get_logger().error(self.problem)
+        finally:
+            self._speaking.publish(Bool(data=False))
+
 
 DRAIN_TIMEOUT_S = 10.0  # on deactivation, what was said is transcribed to the end, at most so long [s]
 SPEAKING = '/speaking'  # true while the robot speaks, whoever makes it speak

@@ -17,7 +17,7 @@ from remembr_ros.nodes.speech import node as speech_node
 from remembr_ros.nodes.speech.node import SpeechNode
 from remembr_ros.speech import utterances
 from remembr_ros.speech.transcriber import Transcript
-from remembr_ros.speech.voice_activity import WINDOW
+from remembr_ros.speech.utterances import WINDOW
 from test.unit.speech import tiny_whisper
 
 

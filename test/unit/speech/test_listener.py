@@ -6,8 +6,7 @@ from remembr_ros.speech.attention import Attention, AttentionRules, UtteranceKin
 from remembr_ros.speech.listener import Listener, joined
 from remembr_ros.speech.sound.audio import SAMPLE_RATE, Block
 from remembr_ros.speech.transcriber import Transcript
-from remembr_ros.speech.utterances import UtteranceCutter
-from remembr_ros.speech.voice_activity import WINDOW
+from remembr_ros.speech.utterances import WINDOW, UtteranceCutter
 from remembr_ros.timestamps import NS
 
 START_NS = 1_000 * NS

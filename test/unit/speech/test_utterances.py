@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.speech.sound.audio import SAMPLE_RATE
-from remembr_ros.speech.utterances import UtteranceCutter
-from remembr_ros.speech.voice_activity import PAD_S, WINDOW
+from remembr_ros.speech.utterances import PAD_S, WINDOW, UtteranceCutter
 
 PAD = round(PAD_S * SAMPLE_RATE)
 SIZES = [320, 1_600, 8_000, 16_000, 1_000_000]

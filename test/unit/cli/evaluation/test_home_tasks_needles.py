@@ -8,7 +8,7 @@ import pytest
 
 from remembr_ros.cli.main import main
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.evaluation.needles import sequence
+from remembr_ros.evaluation.needles import trial
 from remembr_ros.evaluation.records.config import run_config
 from test.unit.evaluation.needles.trajectory import live
 
@@ -19,7 +19,7 @@ def _homes(monkeypatch: pytest.MonkeyPatch) -> None:
         made = live(seed, steps)
         return SimpleNamespace(day=made.day, guests=made.guests), SimpleNamespace(memories=made.memories)
 
-    monkeypatch.setattr(sequence, '_lived', lived)
+    monkeypatch.setattr(trial, '_lived', lived)
 
 
 def run(*options: object) -> int:

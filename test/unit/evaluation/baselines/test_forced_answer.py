@@ -10,8 +10,7 @@ from remembr_ros.agent.chat.client import Reply, ToolCall
 from remembr_ros.agent.model.answer import Kind, Usage
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import BudgetExceeded, Cancelled, ChatUnavailable, ReplyInvalid, Ungrounded
-from remembr_ros.evaluation.baselines.all_captions import AllCaptionsPlanner
-from remembr_ros.evaluation.baselines.frames import FramesPlanner
+from remembr_ros.evaluation.baselines.one_call import AllCaptionsPlanner, FramesPlanner
 from remembr_ros.timestamps import NS
 from test.scripted.chat import ScriptedChat
 from test.unit.agent.hanging_chat import HangingChat

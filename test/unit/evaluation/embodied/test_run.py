@@ -15,9 +15,8 @@ from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.evaluation.embodied.players import Player, Playthrough, by_chance, model, offline, oracle
-from remembr_ros.evaluation.embodied.predicates import Demand, holds
 from remembr_ros.evaluation.embodied.run import Row, carry_out, play_home, results
-from remembr_ros.evaluation.embodied.tasks import EmbodiedTask, candidates
+from remembr_ros.evaluation.embodied.tasks import Demand, EmbodiedTask, candidates, holds
 from remembr_ros.evaluation.findingdory.episode import HomeEpisode
 from remembr_ros.evaluation.tasks.robot import HomeRobot
 from remembr_ros.memory.model.record import Observation

@@ -9,8 +9,7 @@ from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.evaluation.metrics.scores import Outcome
 from remembr_ros.evaluation.records.config import SERVERS, PlannerName, RunConfig, run_config
 from remembr_ros.evaluation.records.folder import RunFolder, prompts, versions
-from remembr_ros.evaluation.records.record import QuestionRecord, TruthRecord
-from remembr_ros.evaluation.records.trace import QuestionTrace
+from remembr_ros.evaluation.records.record import QuestionRecord, QuestionTrace, TruthRecord
 from remembr_ros.evaluation.run.execution import planner_title
 
 

@@ -1,5 +1,5 @@
 from remembr_ros.agent.model.answer import Kind
-from remembr_ros.evaluation.baselines.top1 import Top1Planner
+from remembr_ros.evaluation.baselines.forced_answer import Top1Planner
 from remembr_ros.timestamps import NS
 
 START_NS = 1_700_000_000 * NS

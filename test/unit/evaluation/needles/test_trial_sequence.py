@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from remembr_ros.evaluation.needles import sequence
+from remembr_ros.evaluation.needles import trial
 from remembr_ros.evaluation.records.config import run_config
 from remembr_ros.memory.model.record import AGENT, CAPTIONER, OBJECT
 from test.unit.evaluation.needles.trajectory import live
@@ -23,20 +23,20 @@ def lived(seed: int, steps: int) -> tuple[SimpleNamespace, SimpleNamespace]:
 def test_a_length_is_told_in_tokens(
     monkeypatch: pytest.MonkeyPatch, planner: str, left_out: set[str]
 ) -> None:
-    monkeypatch.setattr(sequence, '_lived', lived)
+    monkeypatch.setattr(trial, '_lived', lived)
     config = run_config(data='needles', homes=(5,), planner=planner, embedder='hashing')
     told = []
-    drive = sequence.load_trajectory(config, 5, 12_000, lambda *one: told.append(one))
+    drive = trial.load_trajectory(config, 5, 12_000, lambda *one: told.append(one))
     assert told == [('home-5-12000', 0, 1), ('home-5-12000', 1, 1)]
     assert drive.name == 'home-5-12000'
     captions = [memory for memory in drive.memories if memory.source == CAPTIONER]
     assert len(captions) == LIVED[-1]
-    assert sequence.tokens_of(drive.memories) == pytest.approx(12_000, rel=0.05)
+    assert trial.tokens_of(drive.memories) == pytest.approx(12_000, rel=0.05)
     assert not left_out & {memory.source for memory in drive.memories}
     assert len(drive.samples) > 20
     assert drive.trial is not None
     for sample in drive.samples:
         _, figures, _ = drive.trial.score(sample.id, None)
-        assert figures['tokens'] == sequence.tokens_of(drive.memories)
+        assert figures['tokens'] == trial.tokens_of(drive.memories)
         assert 0.0 <= figures.get('depth', 0.0) <= 1.0
         assert sample.question.now_ns > sample.window_ns[1]

@@ -7,7 +7,7 @@ import pytest
 
 from remembr_ros.errors import TranscriberUnavailable
 from remembr_ros.speech.sound.audio import SAMPLE_RATE
-from remembr_ros.speech.voice_activity import WINDOW, SpeechTracker
+from remembr_ros.speech.utterances import WINDOW, SpeechTracker
 from remembr_ros.speech.whisper import SileroStream
 from test.sound import load_wav, speech_segments
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from remembr_ros.evaluation.tasks.driving import WITHIN_M, WITHIN_RAD, drive_to
+from remembr_ros.evaluation.tasks.trial import WITHIN_M, WITHIN_RAD, drive_to
 from remembr_ros.geometry import Pose, wrap_angle
 from test.task_world import TaskWorld
 

@@ -5,7 +5,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.speech.wake_phrase import WAKE_PHRASES, after_wake_phrase, half_errors
+from remembr_ros.speech.attention import WAKE_PHRASES, after_wake_phrase, half_errors
 
 
 def question_in(text, phrases=WAKE_PHRASES):

@@ -6,7 +6,7 @@ import pytest
 from remembr_ros.agent.chat.client import Reply, ToolCall
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.evaluation.baselines.frames import FramesPlanner
+from remembr_ros.evaluation.baselines.one_call import FramesPlanner
 from test.scripted.chat import ScriptedChat
 
 

@@ -1,6 +1,6 @@
 from types import SimpleNamespace
 
-from remembr_ros.evaluation.records.trace import QuestionTrace
+from remembr_ros.evaluation.records.record import QuestionTrace
 
 
 def test_the_seconds_of_a_call_are_the_models_own():

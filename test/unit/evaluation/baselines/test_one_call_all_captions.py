@@ -6,7 +6,7 @@ import pytest
 
 from remembr_ros.agent.chat.client import Reply, ToolCall
 from remembr_ros.errors import InvalidRequest, Ungrounded
-from remembr_ros.evaluation.baselines.all_captions import (
+from remembr_ros.evaluation.baselines.one_call import (
     CHARACTERS_PER_TOKEN,
     RESERVE_TOKENS,
     AllCaptionsPlanner,

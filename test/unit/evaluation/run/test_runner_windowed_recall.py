@@ -1,8 +1,8 @@
 import pytest
 
 from remembr_ros.embedding.hashing import HashingEmbedder
-from remembr_ros.evaluation.records.trace import QuestionTrace
-from remembr_ros.evaluation.run.windowed_recall import WindowedRecall
+from remembr_ros.evaluation.records.record import QuestionTrace
+from remembr_ros.evaluation.run.runner import WindowedRecall
 from remembr_ros.memory.model.recall import ANYTHING, Query, Scope, Survey
 from remembr_ros.memory.model.record import Observation
 from remembr_ros.memory.opening import open_store
