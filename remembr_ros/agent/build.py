@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from remembr_ros.agent.agent import Agent
-from remembr_ros.agent.chat.bounded_call import allowed_s
-from remembr_ros.agent.chat.failover import FailoverChat
+from remembr_ros.agent.chat.bounded_call import FailoverChat, allowed_s
 from remembr_ros.agent.chat.openai_client import PRESETS, OpenAIChat
 from remembr_ros.agent.conversation import EXPIRY_S, Conversations
 from remembr_ros.agent.llm.loop import TOKEN_BUDGET, LoopPlanner

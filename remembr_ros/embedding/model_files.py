@@ -1,16 +1,18 @@
-"""What a sentence-transformers model's files say, without loading the model, which takes seconds."""
+"""A sentence-transformers model's files and what they say, without loading it, which takes seconds."""
 
 import json
 import os
 import shlex
+import socket
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from posixpath import join
 from typing import Any
+from urllib.parse import urlparse
 
-from remembr_ros.embedding.hub import model_file
-from remembr_ros.embedding.mxbai import FILES, is_mxbai
 from remembr_ros.errors import EmbedderUnavailable
 
 WEIGHTS = (
@@ -107,3 +109,63 @@ def _check_weights(file: Callable[[str], Path | None]) -> None:
     end = max(about['data_offsets'][1] for name, about in tensors.items() if name != '__metadata__')
     if 8 + size + end != path.stat().st_size:
         raise ValueError(f'{path} is cut off; fetch it again')
+
+
+def is_cached(name: str) -> bool:
+    """Return whether a model was downloaded before."""
+    try:
+        from huggingface_hub import try_to_load_from_cache
+
+        return isinstance(try_to_load_from_cache(name, 'config.json'), str)
+    except (ImportError, ValueError):  # not installed, or not a hub name
+        return False
+
+
+def model_file(name: str, file: str, *, local_files_only: bool) -> Path | None:
+    """Return a file of a model, from the cache or fetched; None: the model has none of that name.
+
+    :raises Exception: those of huggingface_hub: there is no such model, or the hub does not answer
+    """
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import EntryNotFoundError
+
+    try:
+        return Path(hf_hub_download(name, file, local_files_only=local_files_only))
+    except EntryNotFoundError:
+        return None
+
+
+def hub_reachable(timeout_s: float = 1.5) -> bool:
+    """Ask before the hub's own client does: it retries for 20 s, for each of a model's files.
+
+    :param timeout_s: in all, also where a name server does not answer, of which sockets know no timeout
+    """
+    if os.environ.get('HF_HUB_OFFLINE', '').upper() in ('1', 'TRUE', 'YES', 'ON'):
+        return False
+    hub = urlparse(os.environ.get('HF_ENDPOINT', 'https://huggingface.co'))
+    reached = threading.Event()
+
+    def look() -> None:
+        address = (hub.hostname or '', hub.port or 443)
+        with suppress(OSError), socket.create_connection(address, timeout=timeout_s):
+            reached.set()
+
+    looking = threading.Thread(target=look, name='hub', daemon=True)
+    looking.start()
+    looking.join(timeout_s)
+    return reached.is_set()
+
+
+NAME = 'mixedbread-ai/mxbai-embed-large-v1'
+SHORT_NAME = 'mxbai-embed-large-v1'
+
+QUERY_PROMPT = 'Represent this sentence for searching relevant passages: '
+"""Before a question, and not before what is stored (the model's card). Its files say so only since 2025."""
+
+FILES = ('modules.json', 'tokenizer.json')
+"""Without one of these it would be loaded all the same, with another pooling or without words."""
+
+
+def is_mxbai(source: str) -> bool:
+    """Return whether that is its name, or the name of a folder that holds it."""
+    return Path(source).name == SHORT_NAME

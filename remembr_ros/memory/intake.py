@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from remembr_ros.embedding.embedder import Embedder
-from remembr_ros.embedding.remembered import MOST_BYTES, RememberedEmbedder
+from remembr_ros.embedding.embedder import MOST_BYTES, Embedder, RememberedEmbedder
 from remembr_ros.memory.consolidation.merging import merge_stays
 from remembr_ros.memory.consolidation.rule import Consolidation
 from remembr_ros.memory.deeds.object_ids import (
@@ -17,7 +16,7 @@ from remembr_ros.memory.deeds.object_ids import (
     with_stored_states,
 )
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
-from remembr_ros.memory.matching.sentences import passages
+from remembr_ros.memory.matching.ranking import passages
 from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.model.engine import Engine, Entry
 from remembr_ros.memory.model.recall import Scope

@@ -22,7 +22,7 @@ from enum import IntEnum
 from functools import lru_cache
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.memory.matching.sentences import passages
+from remembr_ros.memory.matching.ranking import passages
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import OBJECT, PERSON, PLACE, SOURCES, Memory
 from remembr_ros.memory.objects.known import seen_in

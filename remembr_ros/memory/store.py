@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
-from remembr_ros.embedding.embedder import Embedder
-from remembr_ros.embedding.remembered import BULK_BYTES
+from remembr_ros.embedding.embedder import BULK_BYTES, Embedder
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import RigidTransform
 from remembr_ros.memory.connected_store import ConnectedStore

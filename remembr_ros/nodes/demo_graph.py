@@ -20,7 +20,7 @@ from remembr_ros.embedding.embedders import OFFLINE
 from remembr_ros.errors import NodeUnavailable, RemembrError
 from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.nodes.agent.answer_conversion import answer_from_msg
+from remembr_ros.nodes.agent.ask_request import answer_from_msg
 from remembr_ros.nodes.base.conversions import stamped_pose_from_msg
 from remembr_ros.nodes.base.lifecycle import bring_up, call, spinning
 from remembr_ros.nodes.base.memory_conversion import memory_from_msg

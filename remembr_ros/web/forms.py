@@ -4,8 +4,7 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from remembr_ros.agent.model.answer import Answer, Question
-from remembr_ros.agent.model.answer_json import AnswerJson, answer_json
+from remembr_ros.agent.model.answer import Answer, AnswerJson, Question, answer_json
 from remembr_ros.agent.offline.relevance_model import fit_in_a_word
 from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.model.codec import HitJson, MemoryJson, hit_json
@@ -13,9 +12,9 @@ from remembr_ros.memory.model.recall import Hit, MapArea
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS, format_iso
 from remembr_ros.web.backend import Situation
-from remembr_ros.web.drives import Drive
 from remembr_ros.web.exchanges import Exchange
 from remembr_ros.web.following import News
+from remembr_ros.web.jobs import Drive
 
 
 class FoundJson(HitJson):

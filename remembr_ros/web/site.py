@@ -9,9 +9,9 @@ from remembr_ros.speech.sound.recording import decode_recording
 from remembr_ros.speech.whisper import WhisperTranscriber
 from remembr_ros.timestamps import machine_zone_name, zone_named
 from remembr_ros.web.backend import Backend
-from remembr_ros.web.drives import Drives
 from remembr_ros.web.exchanges import Exchanges
 from remembr_ros.web.following import Following, News
+from remembr_ros.web.jobs import Drives
 from remembr_ros.web.live import Event, Live
 from remembr_ros.web.pictures import Pictures
 

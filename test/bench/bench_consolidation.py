@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from remembr_ros.embedding.embedder import Embedder
+from remembr_ros.embedding.embedder import Embedder, RememberedEmbedder
 from remembr_ros.embedding.embedders import OFFLINE, get_embedder
-from remembr_ros.embedding.remembered import RememberedEmbedder
 from remembr_ros.errors import EmbedderUnavailable
 from remembr_ros.memory.consolidation.rule import (
     Consolidation,

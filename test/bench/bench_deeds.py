@@ -23,9 +23,8 @@ from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.overview.recalled_day import recall_day, scope_of_day
-from remembr_ros.embedding.embedder import Embedder
+from remembr_ros.embedding.embedder import Embedder, RememberedEmbedder
 from remembr_ros.embedding.embedders import OFFLINE, get_embedder
-from remembr_ros.embedding.remembered import RememberedEmbedder
 from remembr_ros.errors import EmbedderUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.deeds.deed import deed

@@ -11,10 +11,10 @@ from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import OFFLINE, get_embedder
 from remembr_ros.errors import EmbedderUnavailable
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.exchange import portable
+from remembr_ros.memory.exchange import transfer
 from remembr_ros.memory.exchange.portable_memory import Header, PortableMemory
 from remembr_ros.memory.exchange.transfer import import_memories
-from remembr_ros.memory.matching.sentences import passages
+from remembr_ros.memory.matching.ranking import passages
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.opening import open_store
 from remembr_ros.timestamps import NS
@@ -115,7 +115,7 @@ def _import(memories: list[Memory], embedder: Embedder) -> float:
     """Return how many memories are imported per second from a file without vectors."""
     with tempfile.TemporaryDirectory() as folder, open_store(f'{folder}/memory.db', embedder) as store:
         path = Path(folder, 'memories.jsonl')
-        portable.write(
+        transfer.write(
             path, Header('', 0, count=len(memories)), map(PortableMemory, memories), lambda done: None
         )
         began = time.perf_counter()

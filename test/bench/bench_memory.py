@@ -21,7 +21,7 @@ from remembr_ros.memory.embedded.engine import EmbeddedEngine, open_embedded
 from remembr_ros.memory.embedded.index_files import SCALE, SLOT
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.matching import ranking
-from remembr_ros.memory.matching.sentences import paragraphs_among
+from remembr_ros.memory.matching.ranking import paragraphs_among
 from remembr_ros.memory.matching.terms import told_apart
 from remembr_ros.memory.model.engine import VERSION, Stamp
 from remembr_ros.memory.model.recall import ANYTHING, Query, Scope

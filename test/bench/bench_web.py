@@ -37,10 +37,9 @@ from remembr_ros.memory.model.recall import ANYTHING
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
-from remembr_ros.web.activity import activity
+from remembr_ros.web.activity import activity, tracks
 from remembr_ros.web.following import Following
 from remembr_ros.web.overview import Box, before_and_after, clusters
-from remembr_ros.web.ways import tracks
 from test.bench.figure import Figure
 from test.bench.latency import timed
 from test.bench.load import EVERY_NS, QUESTIONS, ROBOTS, SIDE_M, START_NS, Material, entries, material

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from remembr_ros.embedding.embedder import RememberedEmbedder
 from remembr_ros.embedding.embedders import OFFLINE, get_embedder
-from remembr_ros.embedding.remembered import RememberedEmbedder
 from remembr_ros.memory.consolidation.rule import telling_sentences
 from remembr_ros.memory.model.record import Memory
 from test.simulated.events import HAPPENINGS

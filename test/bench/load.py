@@ -14,7 +14,7 @@ from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import EmbedderUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.exchange.captions_file import read_captions
-from remembr_ros.memory.matching.sentences import passages
+from remembr_ros.memory.matching.ranking import passages
 from remembr_ros.memory.model.engine import Entry
 from remembr_ros.memory.model.record import Memory, memory_id
 from remembr_ros.timestamps import NS

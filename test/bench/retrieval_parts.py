@@ -25,8 +25,7 @@ from remembr_ros.embedding.embedders import OFFLINE, get_embedder
 from remembr_ros.evaluation.records.config import run_config
 from remembr_ros.evaluation.run.loading import load
 from remembr_ros.memory.matching.bm25 import WordIndex
-from remembr_ros.memory.matching.ranking import searchable
-from remembr_ros.memory.matching.sentences import passages
+from remembr_ros.memory.matching.ranking import passages, searchable
 from remembr_ros.memory.matching.terms import STOP_WORDS, told_apart, words
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.search import MAX_WORDS

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from remembr_ros.agent.build import AgentConfig, build_agent
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.record import Memory, Observation, memory_id
 from remembr_ros.memory.opening import open_store

@@ -20,7 +20,7 @@ from remembr_ros.errors import StoreUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.embedded import passage_index, volumes
-from remembr_ros.memory.matching.sentences import passages
+from remembr_ros.memory.matching.ranking import passages
 from remembr_ros.memory.milvus import client as milvus
 from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.model.recall import ANYTHING, Query

@@ -15,7 +15,7 @@ import pytest
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.consolidation.rule import Consolidation
 from remembr_ros.memory.embedded import passage_index, volumes
-from remembr_ros.memory.matching.sentences import passages
+from remembr_ros.memory.matching.ranking import passages
 from remembr_ros.memory.milvus import client as milvus
 from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory, Observation

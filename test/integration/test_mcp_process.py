@@ -13,7 +13,7 @@ import anyio
 import numpy as np
 import pytest
 
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.model.record import Memory, Observation

@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from remembr_ros.agent.build import AgentConfig, build_agent
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore

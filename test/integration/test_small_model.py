@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from remembr_ros.agent.agent import Agent
+from remembr_ros.agent.chat.bounded_call import FailoverChat
 from remembr_ros.agent.chat.client import Call, Message
-from remembr_ros.agent.chat.failover import FailoverChat
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.llm.tools import TOOLS

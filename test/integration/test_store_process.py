@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import InvalidRequest, StoreMismatch, StoreUnavailable
 from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.milvus import client as milvus

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from remembr_ros.memory.matching.sentences import passages
+from remembr_ros.memory.matching.ranking import passages
 from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.known import known_objects

@@ -10,7 +10,7 @@ import numpy as np
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.memory.embedded.index_files import SCALE
 from remembr_ros.memory.embedded.vector_clusters import _from_bytes, _rows
-from remembr_ros.memory.matching.sentences import passages
+from remembr_ros.memory.matching.ranking import passages
 from test.kills.verbs import EMBEDDER, SECRET, memory
 
 

@@ -9,7 +9,7 @@ import pytest
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import UNCAPTIONED
 from remembr_ros.memory.opening import open_store

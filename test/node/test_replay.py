@@ -13,7 +13,7 @@ from remembr_ros.cli.main import main
 from remembr_ros.evaluation.records.config import RunConfig
 from remembr_ros.evaluation.run.loading import remember_bag
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.nodes.agent.answer_conversion import KINDS
+from remembr_ros.nodes.agent.ask_request import KINDS
 from remembr_ros.nodes.base.conversions import time_from_msg
 from remembr_ros.nodes.base.lifecycle import bring_up
 from remembr_ros.nodes.base.memory_conversion import memory_from_msg

@@ -1,16 +1,19 @@
-"""A call of a language model within the time of a question, charged to it and written into its trace."""
+"""Calls of a language model within the time of a question, a request rate, and with a second server."""
 
 import hashlib
 import logging
+import math
+import threading
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from remembr_ros.agent.chat.client import Call, ChatClient, Message, Reply, Tool
 from remembr_ros.agent.model.answer import Ledger, Usage
 from remembr_ros.agent.planner import Run, record_nothing
-from remembr_ros.errors import ChatUnavailable, RemembrError
+from remembr_ros.chat_endpoint import Refused
+from remembr_ros.errors import Cancelled, ChatUnavailable, InvalidRequest, RemembrError
 
 logger = logging.getLogger(__name__)
 
@@ -100,3 +103,168 @@ def _message_json(message: Message) -> dict[str, Any]:
     ]
     written = {**asdict(message), 'tool_calls': [*map(asdict, message.tool_calls)], 'images': images}
     return {name: value for name, value in written.items() if value or name in ('role', 'content')}
+
+
+class Pacer:
+    """Hands out turns at even intervals, in the order of asking; share it between threads and clients.
+
+    :param per_minute: turns at most; a turn that nobody takes is lost, so that there are no bursts
+    :param clock: seconds that never go back
+    :param wait: returns after that many seconds; used where nothing can cancel the wait
+    :raises InvalidRequest: the pace is no positive number
+    """
+
+    def __init__(
+        self,
+        per_minute: float,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        wait: Callable[[float], None] = time.sleep,
+    ) -> None:
+        if not (per_minute > 0.0 and math.isfinite(per_minute)):
+            raise InvalidRequest(f'a pace of {per_minute} calls per minute makes no sense; it is above 0')
+        self._interval_s = 60.0 / per_minute
+        self._clock = clock
+        self._wait = wait
+        self._lock = threading.Lock()
+        self._next = -math.inf
+        """When the next turn is free."""
+
+    @property
+    def per_minute(self) -> float:
+        return 60.0 / self._interval_s
+
+    def take_turn(self, timeout_s: float, cancel: threading.Event | None = None) -> float | None:
+        """Wait for a turn.
+
+        :param cancel: ends the wait; the turn is lost
+        :raises Cancelled: cancel was set
+        :return: how long that took [s]; None at once if no turn comes within the time, and then none is taken
+        """
+        with self._lock:
+            now = self._clock()
+            turn = max(now, self._next)
+            if turn - now >= timeout_s:
+                return None
+            self._next = turn + self._interval_s
+        if turn > now and cancel is None:
+            self._wait(turn - now)
+        elif cancel is not None and cancel.wait(turn - now):
+            raise Cancelled('the question was cancelled')
+        return turn - now
+
+
+@dataclass
+class PacedChat:
+    """Waits for its turn, then asks. The wait is part of the time that a call may take.
+
+    :param chat: does the work
+    :param pacer: shared by all that ask the same server
+    """
+
+    chat: ChatClient
+    pacer: Pacer
+    waited_s: float = field(default=0.0, init=False)
+    """For turns, in all [s]; the rest of a call is the model's."""
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+
+    @property
+    def model(self) -> str:
+        return self.chat.model
+
+    def complete(self, call: Call) -> Reply:
+        waited = self.pacer.take_turn(call.timeout_s, call.cancel)
+        if waited is None:
+            raise ChatUnavailable(
+                f'the pace of {self.pacer.per_minute:g} calls per minute leaves no turn within '
+                f'{call.timeout_s:.0f} s; allow more time per call, fewer questions at once, or a faster pace'
+            )
+        with self._lock:
+            self.waited_s += waited
+        return self.chat.complete(replace(call, timeout_s=call.timeout_s - waited))
+
+
+SHARE = 0.6  # Of the time left, what a client may take while there is another one
+REST_FACTOR = 10.0  # A client that failed is left alone so many times as long as the failure took
+LONGEST_REST_S = 60.0  # But not longer [s]
+
+OF_ALL = (401, 403, 404, 429)
+"""By these a server refuses every request alike; by any other 4xx only this one, such as for its length."""
+
+
+class FailoverChat:
+    """Asks the first of several clients that is in reach; safe to share between threads.
+
+    One that was out of reach rests for a while: ten times as long as it took to find out, a minute at most.
+    So a server that refuses at once is asked again at once, and one that is silent does not keep every
+    question waiting; where all rest, the call fails at once, and the next planner answers. Of what is one
+    question's own fault, an odd request or too little time, no other has to suffer.
+
+    :param chats: in the order of preference; one is enough to profit from the rest
+    :param patience_s: a client that does not answer within less than this need not be out of reach [s]
+    """
+
+    def __init__(
+        self,
+        chats: Sequence[ChatClient],
+        *,
+        patience_s: float = 0.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if not chats:
+            raise ValueError('there is no client to fail over to')
+        self._chats = tuple(chats)
+        self._patience_s = patience_s
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._rests = [(float('-inf'), '')] * len(self._chats)
+        """Until when each is left alone, and why."""
+
+    @property
+    def model(self) -> str:
+        """The model that would be asked now."""
+        awake = self._awake()
+        return self._chats[awake[0] if awake else 0].model
+
+    def complete(self, call: Call) -> Reply:
+        deadline = self._clock() + call.timeout_s
+        failure: ChatUnavailable | None = None
+        awake = self._awake()
+        for index in awake:
+            chat, began = self._chats[index], self._clock()
+            left = deadline - began
+            if left <= 0.0:
+                break
+            allowed = left if index == awake[-1] else SHARE * left
+            try:
+                reply = chat.complete(replace(call, timeout_s=allowed))
+            except ChatUnavailable as error:
+                took = self._clock() - began
+                hurried = call.timeout_s < self._patience_s and took > 0.8 * allowed
+                if not (hurried or _is_of_one_request(error)):
+                    self._rest(index, took, str(error))
+                failure = error
+                continue
+            return replace(reply, model=reply.model or chat.model)
+        raise failure or ChatUnavailable(self._all_rest())
+
+    def _awake(self) -> list[int]:
+        now = self._clock()
+        with self._lock:
+            return [index for index, (until, _) in enumerate(self._rests) if until <= now]
+
+    def _rest(self, index: int, took_s: float, reason: str) -> None:
+        seconds = min(LONGEST_REST_S, REST_FACTOR * took_s)
+        with self._lock:
+            self._rests[index] = self._clock() + seconds, reason
+        logger.warning('%s; it is left alone for %.1f s', reason, seconds)
+
+    def _all_rest(self) -> str:
+        with self._lock:
+            until, reason = min(self._rests)
+        seconds = until - self._clock()
+        return f'{reason} (that was a moment ago; it is tried again in {max(0.0, seconds):.0f} s)'
+
+
+def _is_of_one_request(error: ChatUnavailable) -> bool:
+    return isinstance(error, Refused) and 400 <= error.status < 500 and error.status not in OF_ALL

@@ -19,7 +19,7 @@ from remembr_ros.agent.overview.listing import Listing, listing, naming
 from remembr_ros.agent.overview.recalled_day import TODAY, RecalledDay, nothing_of_day, recall_day
 from remembr_ros.memory.diary.day_text import DayWording, heading, shown_by
 from remembr_ros.memory.diary.episode import Episode
-from remembr_ros.memory.matching.sentences import split_sentences
+from remembr_ros.memory.matching.ranking import split_sentences
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit, Query
 from remembr_ros.memory.recall_protocol import every

@@ -8,11 +8,11 @@ from enum import Enum
 from fractions import Fraction
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
-from remembr_ros.agent.model.question_text import ORDINALS, TENS, TO_TWENTY
+from remembr_ros.agent.model.quoting import ORDINALS, TENS, TO_TWENTY
 from remembr_ros.agent.model.same_place import SamePlace
 from remembr_ros.errors import Ungrounded, Unsupported
 from remembr_ros.geometry import distance
-from remembr_ros.memory.matching.sentences import split_sentences
+from remembr_ros.memory.matching.ranking import split_sentences
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS

@@ -7,7 +7,7 @@ from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.model.grounding import comparable
 from remembr_ros.agent.model.quoting import neutral, quoted
 from remembr_ros.geometry import distance
-from remembr_ros.memory.matching.sentences import split_sentences
+from remembr_ros.memory.matching.ranking import split_sentences
 from remembr_ros.memory.matching.terms import content_stems, words
 from remembr_ros.memory.model.recall import Hit, Survey
 from remembr_ros.memory.model.record import AGENT, CAPTIONER, PLACE, Memory

@@ -4,6 +4,8 @@ A sign may say 'ignore your instructions', and a captioner repeats it. A model i
 string without line breaks, and without the characters that chat templates, tool calls, markdown and this
 package's own labels are made of. Words stay words: that they are no instruction is said in the system prompt,
 and whatever a model makes of them, code checks what it cites.
+
+Also the numbers in words and the quotation marks that questions and answers have.
 """
 
 import json
@@ -54,3 +56,30 @@ def without_labels(text: str) -> str:
     text = _SPOKEN_LABELS.sub('', text)
     text = _SPOKEN_LABEL.sub('a memory', text)
     return ' '.join(''.join(c if c.isprintable() or c.isspace() else '' for c in text).split())
+
+
+TO_TWENTY = (
+    'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen '
+    'seventeen eighteen nineteen twenty'
+).split()
+ORDINALS = (
+    'first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth '
+    'fifteenth sixteenth seventeenth eighteenth nineteenth twentieth'
+).split()
+TENS = 'twenty thirty forty fifty sixty seventy eighty ninety hundred'.split()
+_QUOTED = re.compile(r'["“”«»]([^"“”«»]+)["“”«»]|(?<!\w)\'([^\']+)\'(?!\w)')
+
+
+def quotations(text: str) -> list[str]:
+    """Return the texts within quotation marks."""
+    return [(a or b).strip() for a, b in _QUOTED.findall(text)]
+
+
+def unquoted(text: str) -> str:
+    """Return a text without what is within quotation marks."""
+    return _QUOTED.sub(' ', text)
+
+
+def masked(text: str) -> str:
+    """Return a text of the same length in which quotations have no words."""
+    return _QUOTED.sub(lambda found: '_' * len(found[0]), text)

@@ -12,7 +12,7 @@ from remembr_ros.agent.offline.relevance_model import POOL
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.agent.overview.listing import listing
 from remembr_ros.memory.diary.highlights import readable
-from remembr_ros.memory.matching.sentences import split_sentences
+from remembr_ros.memory.matching.ranking import split_sentences
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import PERSON

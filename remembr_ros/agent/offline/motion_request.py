@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from remembr_ros.agent.model.grounding import Choice
-from remembr_ros.agent.model.question_text import masked
+from remembr_ros.agent.model.quoting import masked
 from remembr_ros.agent.offline.question_terms import said_in, target_of
 from remembr_ros.agent.offline.relation import PASSED, RelationKind, parse_relation, unfronted
 from remembr_ros.agent.overview.motion_answer import Moved

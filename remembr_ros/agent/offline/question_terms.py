@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from remembr_ros.agent.model.question_text import unquoted
+from remembr_ros.agent.model.quoting import unquoted
 from remembr_ros.memory.matching.terms import STOP_WORDS, stem, synonyms, words
 
 PLACES = r'(?:room|place|location|position|corridor|floor|way)'

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-from remembr_ros.agent.model.question_text import masked
+from remembr_ros.agent.model.quoting import masked
 from remembr_ros.agent.offline.question_terms import target_of
 from remembr_ros.memory.matching.terms import words
 

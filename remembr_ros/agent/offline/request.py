@@ -6,7 +6,7 @@ from datetime import timezone, tzinfo
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.grounding import Choice
-from remembr_ros.agent.model.question_text import quotations, unquoted
+from remembr_ros.agent.model.quoting import quotations, unquoted
 from remembr_ros.agent.offline.question_terms import (
     ASKING,
     PLACES,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from remembr_ros.agent.model.question_text import ORDINALS, TO_TWENTY
+from remembr_ros.agent.model.quoting import ORDINALS, TO_TWENTY
 from remembr_ros.memory.model.record import Memory
 
 STOREY_M = 2.5  # No storey is lower

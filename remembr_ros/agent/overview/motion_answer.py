@@ -9,7 +9,7 @@ from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.grounding import Choice, Claim, yes_or_no
 from remembr_ros.agent.model.same_place import span
 from remembr_ros.geometry import distance
-from remembr_ros.memory.matching.sentences import split_sentences
+from remembr_ros.memory.matching.ranking import split_sentences
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.motion.journey import AROUND_RAD, Journey, heading, turned

@@ -4,7 +4,7 @@ import re
 from calendar import monthrange
 from datetime import datetime, timedelta, tzinfo
 
-from remembr_ros.agent.model.question_text import ORDINALS, TO_TWENTY
+from remembr_ros.agent.model.quoting import ORDINALS, TO_TWENTY
 from remembr_ros.agent.times.day import (
     DATE_TEXT,
     FOLLOWS,

@@ -3,7 +3,7 @@
 import re
 from datetime import datetime, timedelta, timezone, tzinfo
 
-from remembr_ros.agent.model.question_text import TENS, TO_TWENTY
+from remembr_ros.agent.model.quoting import TENS, TO_TWENTY
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.timestamps import MAX_NS, NS, format_iso, local, parse_time, to_ns
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timezone, tzinfo
 from difflib import get_close_matches
 
-from remembr_ros.agent.model.question_text import masked
+from remembr_ros.agent.model.quoting import masked
 from remembr_ros.agent.times.day import (
     DATE_TEXT,
     DAY_TEXT,

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from remembr_ros.captioning.captioners.vlm_options import VlmOptions
-from remembr_ros.embedding.hub import hub_reachable, is_cached
+from remembr_ros.embedding.model_files import hub_reachable, is_cached
 from remembr_ros.errors import CaptionerFailed
 
 INSTALL = 'pip install "remembr_ros[vlm]"'

@@ -4,9 +4,8 @@ import argparse
 from collections import Counter
 from typing import Any
 
-from remembr_ros.cli.options import PLACE, add_json, add_memory, count, open_memory, time
+from remembr_ros.cli.options import PLACE, add_json, add_memory, add_robots, count, open_memory, point, time
 from remembr_ros.cli.output import print_result, stdout_for_json
-from remembr_ros.cli.scope_options import add_robots, point
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.deeds.asked import deed_said, find_asked
 from remembr_ros.memory.deeds.deed import OUTCOMES

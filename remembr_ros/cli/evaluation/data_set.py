@@ -1,4 +1,4 @@
-"""remembr eval navqa, oc-navqa and building: a run over a data set."""
+"""remembr eval navqa, oc-navqa, building, findingdory, needles: a run over a data set or homes."""
 
 import argparse
 import sys
@@ -9,7 +9,8 @@ from remembr_ros.cli.evaluation.progress_bar import ProgressBar
 from remembr_ros.cli.options import add_json
 from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.errors import RemembrError
-from remembr_ros.evaluation.records.config import RunConfig, with_llm
+from remembr_ros.evaluation.objects.run import LEVELS
+from remembr_ros.evaluation.records.config import TASK_PLANNERS, RunConfig, with_llm
 from remembr_ros.evaluation.records.record import QuestionRecord
 from remembr_ros.evaluation.report.page import write_report
 from remembr_ros.evaluation.report.run_tables import tables
@@ -25,11 +26,30 @@ GROUPS = {
     ),
     'recall': ('embedder', 'hybrid', 'consolidation'),
 }
+HOMES = {
+    'findingdory': ('detections', 'fillings'),
+    'needles': ('lengths', 'fillings'),
+}
+"""What decides about the tasks of those in simulated homes."""
+IN_HOMES = ('homes', 'planner', 'llm', 'llm_url', 'context_tokens', 'embedder', 'seeds', 'timeout')
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    for title, names in GROUPS.items():
-        add_fields(parser.add_argument_group(title), RunConfig, *names, required=('folder',))
+    name = parser.prog.split()[-1]
+    if name in HOMES:
+        add_fields(
+            parser,
+            RunConfig,
+            *HOMES[name],
+            *IN_HOMES,
+            required=('homes',),
+            detections={'choices': [level.name for level in LEVELS]},
+            planner={'choices': [planner.value for planner in TASK_PLANNERS]},
+            embedder={'default': 'hashing'},
+        )
+    else:
+        for title, names in GROUPS.items():
+            add_fields(parser.add_argument_group(title), RunConfig, *names, required=('folder',))
     add_fields(parser, Execution)
     add_json(parser)
 

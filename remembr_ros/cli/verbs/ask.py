@@ -3,16 +3,14 @@
 import argparse
 import sys
 
+from remembr_ros.agent.agent import name_said
 from remembr_ros.agent.build import build_agent
-from remembr_ros.agent.model.answer import Question
-from remembr_ros.agent.model.answer_json import answer_json
+from remembr_ros.agent.model.answer import Question, answer_json
 from remembr_ros.agent.model.same_place import SAME_PLACE_M, SamePlace
-from remembr_ros.agent.naming import name_said
 from remembr_ros.agent.planner import Progress
-from remembr_ros.cli.options import PLACE, add_json, add_memory, metres, now_ns, open_memory
+from remembr_ros.cli.options import PLACE, add_json, add_memory, add_narrowing, metres, now_ns, open_memory
 from remembr_ros.cli.output import answer_lines, print_result, stdout_for_json
 from remembr_ros.cli.planner_options import add_planner, agent_config
-from remembr_ros.cli.scope_options import add_narrowing
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.places.naming import name_here

@@ -3,9 +3,16 @@
 import argparse
 
 from remembr_ros.agent.overview.recalled_day import TODAY, day_json, day_of, scope_of_day
-from remembr_ros.cli.options import add_clock, add_json, add_memory, now_ns, open_memory
+from remembr_ros.cli.options import (
+    add_clock,
+    add_json,
+    add_memory,
+    add_place,
+    add_robots,
+    now_ns,
+    open_memory,
+)
 from remembr_ros.cli.output import print_result, stdout_for_json
-from remembr_ros.cli.scope_options import add_place, add_robots
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from remembr_ros import __version__
 from remembr_ros.agent.build import AgentConfig, config_from_environment
-from remembr_ros.agent.model.answer import Answer, Kind, Question
-from remembr_ros.agent.model.answer_json import answer_json
+from remembr_ros.agent.model.answer import Answer, Kind, Question, answer_json
 from remembr_ros.cli.demo_alone import DemoAlone
 from remembr_ros.cli.output import answer_lines, progress
 from remembr_ros.errors import InvalidRequest, RemembrError

@@ -3,9 +3,8 @@
 import argparse
 from pathlib import Path
 
-from remembr_ros.cli.options import add_json, add_memory, open_memory
+from remembr_ros.cli.options import add_json, add_memory, add_near, add_scope, open_memory, point, scope_of
 from remembr_ros.cli.output import print_result, progress, stdout_for_json
-from remembr_ros.cli.scope_options import add_near, add_scope, point, scope_of
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.exchange.transfer import export_memories
 

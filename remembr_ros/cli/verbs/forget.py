@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from remembr_ros.cli.options import add_json, add_memory, open_memory
+from remembr_ros.cli.options import add_json, add_memory, add_near, add_scope, open_memory, point, scope_of
 from remembr_ros.cli.output import memory_line, print_result, stdout_for_json
-from remembr_ros.cli.scope_options import add_near, add_scope, point, scope_of
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.model.codec import memory_json
 from remembr_ros.memory.model.recall import ANYTHING

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from remembr_ros.cli.options import add_json, add_memory, name, open_memory
 from remembr_ros.cli.output import print_result, progress, stdout_for_json
-from remembr_ros.memory.exchange import portable
+from remembr_ros.memory.exchange import transfer
 from remembr_ros.memory.exchange.transfer import import_memories
 from remembr_ros.memory.milvus.client import shown
 
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     # The file first: one that cannot be read leaves no empty memory behind.
-    header, _ = portable.read(args.file)
+    header, _ = transfer.read(args.file)
     with stdout_for_json(args.json), open_memory(args, create=True) as store:
         made = store.engine.stamp.embedder
         if header.vectors and header.embedder != made:

@@ -3,9 +3,19 @@
 import argparse
 from time import time_ns
 
-from remembr_ros.cli.options import PLACE, add_json, add_memory, count, metres, open_memory, time
+from remembr_ros.cli.options import (
+    PLACE,
+    add_json,
+    add_memory,
+    add_narrowing,
+    count,
+    metres,
+    open_memory,
+    point,
+    scope_of,
+    time,
+)
 from remembr_ros.cli.output import print_result, stdout_for_json
-from remembr_ros.cli.scope_options import add_narrowing, point, scope_of
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.objects.corrections import ObjectCorrection
 from remembr_ros.memory.objects.query import FoundObject, ObjectOrder, ObjectQuery, object_json

@@ -2,10 +2,19 @@
 
 import argparse
 
-from remembr_ros.cli.options import PLACE, add_json, add_memory, count, metres, open_memory
+from remembr_ros.cli.options import (
+    PLACE,
+    add_json,
+    add_memory,
+    add_scope,
+    count,
+    metres,
+    open_memory,
+    point,
+    scope_of,
+)
 from remembr_ros.cli.options import time as time_option
 from remembr_ros.cli.output import memory_line, print_result, stdout_for_json
-from remembr_ros.cli.scope_options import add_scope, point, scope_of
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.model.codec import hit_json
 from remembr_ros.memory.model.recall import query_by

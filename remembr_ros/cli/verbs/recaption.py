@@ -11,9 +11,18 @@ from tqdm import tqdm
 
 from remembr_ros.captioning.captioners.captioner import Caption, Captioner, Clip
 from remembr_ros.cli.captioner_options import add_captioner, captioner_from, default_captioner
-from remembr_ros.cli.options import add_json, add_memory, check_memory, count, open_memory
+from remembr_ros.cli.options import (
+    add_json,
+    add_memory,
+    add_near,
+    add_scope,
+    check_memory,
+    count,
+    open_memory,
+    point,
+    scope_of,
+)
 from remembr_ros.cli.output import print_result, stdout_for_json
-from remembr_ros.cli.scope_options import add_near, add_scope, point, scope_of
 from remembr_ros.errors import CaptionerFailed
 from remembr_ros.images import Bgr, decode_compressed
 from remembr_ros.memory.milvus.client import shown

@@ -4,10 +4,9 @@ import argparse
 import time
 from contextlib import ExitStack
 
-from remembr_ros.cli.options import PLACE, add_json, add_memory, name, open_memory, radians
+from remembr_ros.cli.options import PLACE, add_json, add_memory, name, open_memory, point, radians
 from remembr_ros.cli.options import time as time_option
 from remembr_ros.cli.output import print_result, stdout_for_json
-from remembr_ros.cli.scope_options import point
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose, wrap_angle
 from remembr_ros.memory.model.codec import memory_json

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.memory_prompt import describe
-from remembr_ros.agent.model.question_text import TO_TWENTY
+from remembr_ros.agent.model.quoting import TO_TWENTY
 from remembr_ros.agent.planner import Planner, Run
 from remembr_ros.evaluation.baselines.one_call import CHARACTERS_PER_TOKEN
 from remembr_ros.evaluation.datasets.sample import Sequence as Drive

@@ -14,7 +14,7 @@ import numpy as np
 from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.evaluation.objects.measure import knowable
 from remembr_ros.evaluation.objects.rules import RemembrRule
 from remembr_ros.evaluation.objects.run import Course

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from remembr_ros.agent.chat.pacing import PacedChat
+from remembr_ros.agent.chat.bounded_call import PacedChat
 from remembr_ros.agent.model.answer import Answer, Kind, Usage
 from remembr_ros.agent.planner import Record
 from remembr_ros.agent.trace import without_repetitions

@@ -12,9 +12,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from remembr_ros.agent.chat.bounded_call import PacedChat, Pacer
 from remembr_ros.agent.chat.client import ChatClient
 from remembr_ros.agent.chat.openai_client import OpenAIChat
-from remembr_ros.agent.chat.pacing import PacedChat, Pacer
 from remembr_ros.agent.planner import Planner
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import get_embedder

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.geometry import distance, wrap_angle
-from remembr_ros.memory.matching.sentences import passages
-from remembr_ros.memory.matching.spelling import new_readings
+from remembr_ros.memory.matching.ranking import passages
+from remembr_ros.memory.matching.terms import new_readings
 from remembr_ros.memory.model.engine import Entry
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS

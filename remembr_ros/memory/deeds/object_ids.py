@@ -5,9 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from remembr_ros.geometry import Point, distance
-from remembr_ros.memory.deeds.deed import DeedFacts, facts_of
+from remembr_ros.memory.deeds.deed import DeedFacts, facts_of, sentence
 from remembr_ros.memory.deeds.verbs import is_same_kind
-from remembr_ros.memory.deeds.wording import sentence
 from remembr_ros.memory.model.record import OBJECT, Memory
 from remembr_ros.memory.objects.known import MAX_NAMED, STATES, KnownObject
 from remembr_ros.memory.objects.wording import is_called

@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
-from remembr_ros.memory.matching.sentences import passages
-from remembr_ros.memory.matching.spelling import is_longer_misreading, new_readings
-from remembr_ros.memory.matching.terms import STOP_WORDS, stem, words
+from remembr_ros.memory.matching.ranking import passages
+from remembr_ros.memory.matching.terms import STOP_WORDS, is_longer_misreading, new_readings, stem, words
 from remembr_ros.memory.model.record import Memory
 
 SAMPLE = 50  # Memories of one time that are looked at, evenly spread: more say the same in the same words

@@ -8,8 +8,7 @@ import numpy as np
 
 from remembr_ros.memory.embedded.lookups import Lookups
 from remembr_ros.memory.embedded.scalar_index import Columns
-from remembr_ros.memory.matching.ranking import searchable
-from remembr_ros.memory.matching.sentences import paragraphs_among
+from remembr_ros.memory.matching.ranking import paragraphs_among, searchable
 from remembr_ros.memory.model.engine import Entry
 from remembr_ros.memory.model.record import Memory
 

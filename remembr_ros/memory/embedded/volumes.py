@@ -15,7 +15,7 @@ import numpy as np
 
 from remembr_ros.memory.embedded.journal import Change, Journal
 from remembr_ros.memory.embedded.row_runs import Floats
-from remembr_ros.memory.matching.sentences import MAX_SENTENCES
+from remembr_ros.memory.matching.ranking import MAX_SENTENCES
 from remembr_ros.memory.milvus import client as milvus
 from remembr_ros.memory.milvus import filters, schema
 from remembr_ros.memory.model.engine import Entry

@@ -13,7 +13,7 @@ from remembr_ros.errors import StoreUnavailable
 from remembr_ros.geometry import Point, Pose, distance
 from remembr_ros.memory.matching import ranking
 from remembr_ros.memory.matching.bm25 import rarities_among
-from remembr_ros.memory.matching.sentences import paragraphs_among
+from remembr_ros.memory.matching.ranking import paragraphs_among
 from remembr_ros.memory.milvus import filters, schema
 from remembr_ros.memory.milvus.table import MOST, Row, Table
 from remembr_ros.memory.model.engine import Compared, Entry, Stamp, Summary

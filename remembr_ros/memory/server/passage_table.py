@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.geometry import Point
-from remembr_ros.memory.matching.sentences import MAX_SENTENCES
+from remembr_ros.memory.matching.ranking import MAX_SENTENCES
 from remembr_ros.memory.milvus import filters, schema
 from remembr_ros.memory.milvus.table import MOST, Row, Table
 from remembr_ros.memory.model.engine import Entry

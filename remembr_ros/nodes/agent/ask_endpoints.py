@@ -24,8 +24,8 @@ from remembr_ros.nodes.agent.ask_request import FULL, AskOutcome, Inquiries, Inq
 from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.agent.recall_client import RecallClient
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.bounds import check_texts
 from remembr_ros.nodes.base.conversions import (
+    check_texts,
     duration_from_msg,
     frame_name,
     pose_from_msg,

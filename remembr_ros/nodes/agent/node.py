@@ -15,9 +15,8 @@ from remembr_ros.errors import BudgetExceeded, Cancelled, RemembrError
 from remembr_ros.geometry import Lost, StampedPose, is_place
 from remembr_ros.memory.model.recall import Hit, Query
 from remembr_ros.navigation.terrain import KeepOut
-from remembr_ros.nodes.agent.answer_conversion import answer_to_msg
 from remembr_ros.nodes.agent.ask_endpoints import AskEndpoints
-from remembr_ros.nodes.agent.ask_request import AskOutcome, Inquiries, Inquiry
+from remembr_ros.nodes.agent.ask_request import AskOutcome, Inquiries, Inquiry, answer_to_msg
 from remembr_ros.nodes.agent.day_service import DayService
 from remembr_ros.nodes.agent.navigator import Navigator
 from remembr_ros.nodes.agent.own_deeds import OwnDeeds

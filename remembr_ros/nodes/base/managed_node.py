@@ -22,8 +22,8 @@ from remembr_ros.errors import RemembrError
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import time_to_msg
 from remembr_ros.nodes.base.declaration import declare_parameters, read_parameters, unknown_overrides
-from remembr_ros.nodes.base.futures import STEADY
 from remembr_ros.nodes.base.parameters import NodeParameters
+from remembr_ros.nodes.base.services import STEADY
 from remembr_ros.nodes.base.topic_watch import TopicWatch
 
 NAMESPACE = '/remembr'

@@ -17,8 +17,8 @@ from remembr_ros.memory.model.codec import FIELDS, LISTS, checked, to_plain
 from remembr_ros.memory.model.outline import MAX_ID, Outline, make_outline
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import SOURCES, Memory, Observation, memory_id
-from remembr_ros.nodes.base.bounds import check_caption
 from remembr_ros.nodes.base.conversions import (
+    check_caption,
     frame_name,
     point_from_msg,
     pose_from_msg,

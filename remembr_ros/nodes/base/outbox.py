@@ -12,8 +12,7 @@ from rclpy.event_handler import PublisherEventCallbacks
 from remembr_msgs.msg import CaptionAck
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.bounds import MAX_REASON
-from remembr_ros.nodes.base.conversions import acks_topic
+from remembr_ros.nodes.base.conversions import MAX_REASON, acks_topic
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.memory_conversion import caption_id
 from remembr_ros.printable import printable

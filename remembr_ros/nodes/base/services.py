@@ -1,4 +1,4 @@
-"""Calling and answering services on threads, and the error codes that they share."""
+"""Calling and answering services on threads, waiting for them in coroutines, and their error codes."""
 
 import math
 import threading
@@ -8,7 +8,9 @@ from typing import Any
 
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.client import Client
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+from rclpy.task import Future
 
 from remembr_ros.errors import (
     EmbedderLoading,
@@ -18,7 +20,8 @@ from remembr_ros.errors import (
     StoreUnavailable,
 )
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.bounds import check_texts
+from remembr_ros.nodes.base.conversions import check_texts
+from remembr_ros.nodes.base.worker_pool import settle
 
 STORE_UNAVAILABLE = 1
 _CODES = {2: InvalidRequest, 3: EmbedderLoading, 4: ObjectsChanged}  # as in KeepObjects.srv, which has all
@@ -144,3 +147,37 @@ def answering(node: Node, work: Callable[..., None]) -> Callable[..., Any]:
         return response
 
     return answer
+
+
+STEADY = Clock(clock_type=ClockType.STEADY_TIME)  # goes on whatever simulated time does
+LOOK_S = 0.05  # [s] what nobody tells of is looked at this often
+
+
+async def first_of(node: Node, timeout_s: float, *futures: Future) -> bool:
+    """Wait for the first of some futures, and return whether one came in time."""
+    gate = Future()
+    timer = node.create_timer(max(0.0, timeout_s), lambda: settle(node, gate, False), clock=STEADY)
+    for future in futures:
+        future.add_done_callback(lambda _: settle(node, gate, True))
+    try:
+        return bool(await gate)
+    finally:
+        node.destroy_timer(timer)
+
+
+async def until(node: Node, timeout_s: float, condition: Callable[[], bool], *futures: Future) -> bool:
+    """Wait until a condition holds, or one of the futures is there; return whether the condition holds."""
+    if condition():
+        return True
+    held = Future()
+
+    def look() -> None:
+        if condition():
+            settle(node, held)
+
+    timer = node.create_timer(LOOK_S, look, clock=STEADY)
+    try:
+        await first_of(node, timeout_s, held, *futures)
+    finally:
+        node.destroy_timer(timer)
+    return bool(held.done())

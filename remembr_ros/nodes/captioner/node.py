@@ -20,12 +20,12 @@ from remembr_ros.captioning.still_scene import StillScene
 from remembr_ros.geometry import Lost, StampedPose
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import frame_from_image
-from remembr_ros.nodes.base.futures import until
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
 from remembr_ros.nodes.base.memory_conversion import observation_to_msg
 from remembr_ros.nodes.base.outbox import Outbox
 from remembr_ros.nodes.base.pose_source import PoseSubscription, check_pose_parameters
+from remembr_ros.nodes.base.services import until
 from remembr_ros.nodes.base.topic_watch import WatchedSubscription
 from remembr_ros.nodes.base.worker_pool import ended_in_time
 from remembr_ros.nodes.captioner.parameters import CaptionerParameters

@@ -19,12 +19,12 @@ from remembr_ros.events.watch import STATUS, EventWatch
 from remembr_ros.memory.deeds.deed import Deed
 from remembr_ros.memory.milvus.schema import storable
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.futures import until
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
 from remembr_ros.nodes.base.memory_conversion import memory_to_msg
 from remembr_ros.nodes.base.outbox import MAX_CAPTIONS, Outbox
 from remembr_ros.nodes.base.pose_source import PoseSubscription, check_pose_parameters
+from remembr_ros.nodes.base.services import until
 from remembr_ros.nodes.base.topic_watch import TopicWatch, WatchedSubscription
 from remembr_ros.nodes.events.parameters import EventsParameters
 

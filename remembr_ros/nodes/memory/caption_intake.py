@@ -13,8 +13,7 @@ from remembr_ros.memory.keyframes.files import check_jpeg
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.bounds import MAX_NAME, MAX_REASON
-from remembr_ros.nodes.base.conversions import acks_topic
+from remembr_ros.nodes.base.conversions import MAX_NAME, MAX_REASON, acks_topic
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.memory_conversion import caption_id, observation_from_msg
 from remembr_ros.nodes.base.worker_pool import WorkThread

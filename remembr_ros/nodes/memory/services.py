@@ -29,8 +29,8 @@ from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.notes import note
 from remembr_ros.memory.places.place import place
 from remembr_ros.memory.store import MemoryStore
-from remembr_ros.nodes.base.bounds import MAX_IDS
 from remembr_ros.nodes.base.conversions import (
+    MAX_IDS,
     frame_name,
     point_from_msg,
     point_to_msg,
@@ -39,10 +39,9 @@ from remembr_ros.nodes.base.conversions import (
     time_from_msg,
     time_to_msg,
 )
-from remembr_ros.nodes.base.futures import first_of
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.memory_conversion import fill_page, hit_to_msg
-from remembr_ros.nodes.base.services import answering, refuse
+from remembr_ros.nodes.base.services import answering, first_of, refuse
 from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
 from remembr_ros.nodes.memory.objects import ObjectServices
 from remembr_ros.nodes.memory.parameters import MemoryParameters

@@ -18,7 +18,7 @@ from remembr_ros.errors import InvalidRequest, NavigationFailed, Preempted
 from remembr_ros.geometry import StampedPose
 from remembr_ros.navigation.verdict import verdict
 from remembr_ros.nodes.base.conversions import duration_from_msg, stamped_pose_to_msg, time_from_msg
-from remembr_ros.nodes.base.futures import first_of
+from remembr_ros.nodes.base.services import first_of
 
 PROGRESS_S = 0.5  # Nav2 tells where it is a hundred times a second; it is handed on after this time [s]
 

@@ -17,7 +17,7 @@ from remembr_ros.errors import (
     Preempted,
     RemembrError,
 )
-from remembr_ros.nodes.base.futures import STEADY, first_of, until
+from remembr_ros.nodes.base.services import STEADY, first_of, until
 from remembr_ros.nodes.base.worker_pool import settle
 from remembr_ros.nodes.nav2.action import Cancelling, MakeAction, Nav2Action, Nav2Drive, nav2_actions
 from remembr_ros.nodes.nav2.parameters import NavigationParameters

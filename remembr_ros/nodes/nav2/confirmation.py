@@ -11,8 +11,8 @@ from remembr_ros.errors import NotConfirmed, Preempted
 from remembr_ros.geometry import StampedPose
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import pose_to_msg, time_from_msg, time_to_msg
-from remembr_ros.nodes.base.futures import first_of
 from remembr_ros.nodes.base.managed_node import ManagedNode
+from remembr_ros.nodes.base.services import first_of
 from remembr_ros.nodes.base.worker_pool import settle
 from remembr_ros.nodes.nav2.action import Nav2Drive
 

@@ -22,7 +22,7 @@ from rclpy.task import Future
 
 from remembr_ros.errors import InvalidRequest, NavigationFailed, NavigationTimedOut, NavigationUnavailable
 from remembr_ros.nodes.base.conversions import stamped_pose_to_msg
-from remembr_ros.nodes.base.futures import STEADY
+from remembr_ros.nodes.base.services import STEADY
 from remembr_ros.nodes.base.worker_pool import settle
 from remembr_ros.nodes.nav2.action import Nav2Action, Nav2Drive
 from remembr_ros.nodes.nav2.parameters import NavigationParameters

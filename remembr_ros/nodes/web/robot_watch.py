@@ -11,7 +11,7 @@ from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Lost, StampedPose, is_place
 from remembr_ros.navigation.grid import Grid
-from remembr_ros.nodes.agent.answer_conversion import answer_from_msg
+from remembr_ros.nodes.agent.ask_request import answer_from_msg
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import (
     frame_name,

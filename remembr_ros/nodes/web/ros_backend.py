@@ -21,8 +21,7 @@ from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.navigation.grid import Grid
 from remembr_ros.navigation.terrain import KeepOut
-from remembr_ros.nodes.agent.answer_conversion import answer_from_msg
-from remembr_ros.nodes.agent.ask_request import ask_error
+from remembr_ros.nodes.agent.ask_request import answer_from_msg, ask_error
 from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.base.conversions import (
     scope_to_msg,

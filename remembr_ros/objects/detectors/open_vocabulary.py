@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.embedding.hub import hub_reachable, is_cached
+from remembr_ros.embedding.model_files import hub_reachable, is_cached
 from remembr_ros.errors import DetectorFailed
 from remembr_ros.images import Bgr
 from remembr_ros.objects.detectors.detection import Detection, Floats, suppressed

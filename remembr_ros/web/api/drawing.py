@@ -10,13 +10,13 @@ from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.record import OBJECT
 from remembr_ros.timestamps import NS, format_iso
 from remembr_ros.web import forms, overview
+from remembr_ros.web.activity import Trail, tracks
 from remembr_ros.web.activity import activity as activity_of
 from remembr_ros.web.api.errors import refused_as
 from remembr_ros.web.api.request_scope import SITE, ScopeQuery, box_of, near_of, scope_of
 from remembr_ros.web.door.access import Right, needs
 from remembr_ros.web.pictures import Width
 from remembr_ros.web.site import Site
-from remembr_ros.web.ways import Trail, tracks
 
 routes = APIRouter(dependencies=[Depends(needs(Right.LOOK))], tags=['looking'])
 

@@ -14,7 +14,7 @@ from rclpy.lifecycle import TransitionCallbackReturn
 from remembr_msgs.action import Ask as AskAction
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_msgs.srv import Recall, Remember
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import EmbedderUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.intake import embedded

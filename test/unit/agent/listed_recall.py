@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from remembr_ros.geometry import distance
-from remembr_ros.memory.matching.sentences import passages
+from remembr_ros.memory.matching.ranking import passages
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, Survey, survey_of
 from remembr_ros.memory.model.record import PLACE, Memory

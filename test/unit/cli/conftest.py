@@ -14,7 +14,7 @@ from rosbags import rosbag2
 from rosbags.typesys import Stores, get_typestore
 
 from remembr_ros.cli.main import main
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store

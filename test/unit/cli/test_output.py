@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tqdm import tqdm
 
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
 from remembr_ros.printable import plain_output

@@ -14,8 +14,7 @@ import pytest
 from remembr_ros.embedding import embedders
 from remembr_ros.embedding.behind import EmbedderBehind
 from remembr_ros.embedding.embedder import Embedder
-from remembr_ros.embedding.embedders import canonical_name, checked_name, get_embedder
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder, canonical_name, checked_name, get_embedder
 from remembr_ros.embedding.minilm import MiniLmEmbedder
 from remembr_ros.errors import EmbedderUnavailable
 from test.patience import patiently

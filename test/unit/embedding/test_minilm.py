@@ -35,7 +35,7 @@ TEXTS = [
 
 def test_the_vectors_are_those_of_sentence_transformers() -> None:
     pytest.importorskip('sentence_transformers', reason='sentence-transformers is not installed')
-    from remembr_ros.embedding.sentence_transformer import SentenceTransformerEmbedder
+    from remembr_ros.embedding.embedders import SentenceTransformerEmbedder
 
     theirs = SentenceTransformerEmbedder(str(package.get_model_path()), local_files_only=True)
     ours = get_embedder(OFFLINE)

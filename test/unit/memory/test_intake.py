@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from remembr_ros.embedding.hashing import HashingEmbedder
-from remembr_ros.embedding.remembered import BULK_BYTES, MOST_BYTES
+from remembr_ros.embedding.embedder import BULK_BYTES, MOST_BYTES
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import EmbedderLoading
 from remembr_ros.memory.intake import embedded
-from remembr_ros.memory.matching.sentences import passages
+from remembr_ros.memory.matching.ranking import passages
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore

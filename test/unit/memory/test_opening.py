@@ -7,7 +7,7 @@ import pytest
 
 from remembr_ros.embedding.behind import EmbedderBehind
 from remembr_ros.embedding.embedder import Embedder
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import EmbedderLoading, StoreUnavailable
 from remembr_ros.memory.milvus import client as milvus
 from remembr_ros.memory.model.recall import Query

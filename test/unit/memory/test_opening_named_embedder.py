@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import EmbedderUnavailable
 from remembr_ros.memory import connected_store
 from remembr_ros.memory.model.recall import Query

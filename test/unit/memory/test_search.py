@@ -5,11 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.matching.ranking import meaning, score
-from remembr_ros.memory.matching.sentences import paragraphs_among, passages
+from remembr_ros.memory.matching.ranking import meaning, paragraphs_among, passages, score
 from remembr_ros.memory.model.engine import Entry
 from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import Memory, Observation

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.model.recall import Scope

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.objects.corrections import ObjectCorrection

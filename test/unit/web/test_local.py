@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from remembr_ros.agent.build import AgentConfig, build_agent
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import InvalidRequest, NavigationUnavailable, StoreUnavailable
 from remembr_ros.memory.deeds.deed import deed
 from remembr_ros.memory.model.record import Observation

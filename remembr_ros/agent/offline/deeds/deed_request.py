@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-from remembr_ros.agent.model.question_text import ORDINALS, TO_TWENTY
+from remembr_ros.agent.model.quoting import ORDINALS, TO_TWENTY
 from remembr_ros.memory.deeds.query import DeedOrder
 
 _AUX = r"(?:did|do|does|have|has|had|was|were|is|are|am|could|can|will)(?:n['\u2019]?t)?"

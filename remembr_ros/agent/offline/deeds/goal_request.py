@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 
 from remembr_ros.agent.model.grounding import Choice
-from remembr_ros.agent.model.question_text import ORDINALS, TO_TWENTY
+from remembr_ros.agent.model.quoting import ORDINALS, TO_TWENTY
 from remembr_ros.agent.offline.deeds.deed_request import picked
 from remembr_ros.memory.deeds.query import HANDLING, DeedOrder, DeedQuery
 from remembr_ros.memory.deeds.verbs import base

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
+from remembr_ros.agent.chat.bounded_call import FailoverChat, PacedChat, Pacer
 from remembr_ros.agent.chat.client import Call, ChatClient, Message, Reply, Tool, ToolCall
-from remembr_ros.agent.chat.failover import FailoverChat
 from remembr_ros.agent.chat.openai_client import OpenAIChat
-from remembr_ros.agent.chat.pacing import PacedChat, Pacer
 from remembr_ros.agent.llm.tools import TOOLS
 from remembr_ros.agent.model.answer import Ledger, Usage
 from remembr_ros.errors import Cancelled, ChatUnavailable

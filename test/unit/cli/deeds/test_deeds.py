@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.deeds.deed import deed
 from remembr_ros.memory.deeds.query import DeedQuery

@@ -14,7 +14,7 @@ import pytest
 from remembr_ros.cli.main import main
 from remembr_ros.embedding import embedders
 from remembr_ros.embedding.embedder import Embedder
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.memory.opening import open_store
 
 Run = Callable[..., tuple[int, str, str]]

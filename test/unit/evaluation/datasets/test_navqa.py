@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from remembr_ros.agent.model.answer import Kind
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import BagUnreadable, InvalidRequest
 from remembr_ros.evaluation.datasets.navqa import CAPTIONS, load_captions, load_navqa, resolve_clock
 from remembr_ros.evaluation.datasets.navqa_table import OC_NAVQA, find_sequences

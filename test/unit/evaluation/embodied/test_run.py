@@ -12,7 +12,7 @@ import pytest
 from remembr_ros.agent.chat.client import ToolCall
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.offline.planner import OfflinePlanner
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.evaluation.embodied.players import Player, Playthrough, by_chance, model, offline, oracle
 from remembr_ros.evaluation.embodied.run import Row, carry_out, play_home, results

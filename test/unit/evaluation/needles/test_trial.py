@@ -9,7 +9,7 @@ from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.evaluation.needles.questions import Needle
 from remembr_ros.evaluation.needles.trial import NeedleTrial
 from remembr_ros.memory.model.record import Observation

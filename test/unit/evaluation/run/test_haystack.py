@@ -2,7 +2,7 @@ from itertools import pairwise
 
 import pytest
 
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import BagUnreadable
 from remembr_ros.evaluation.datasets.navqa import load_captions, load_navqa
 from remembr_ros.evaluation.run.haystack import answerable, haystack_table, measure

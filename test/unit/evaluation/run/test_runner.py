@@ -5,7 +5,7 @@ import pytest
 
 from remembr_ros.agent.model.answer import Answer, Kind, Usage
 from remembr_ros.agent.offline.planner import OfflinePlanner
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import ChatUnavailable, StoreUnavailable
 from remembr_ros.evaluation.datasets.navqa import load_captions, load_navqa
 from remembr_ros.evaluation.metrics.scores import Outcome

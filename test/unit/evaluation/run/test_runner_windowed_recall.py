@@ -1,6 +1,6 @@
 import pytest
 
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.evaluation.records.record import QuestionTrace
 from remembr_ros.evaluation.run.runner import WindowedRecall
 from remembr_ros.memory.model.recall import ANYTHING, Query, Scope, Survey

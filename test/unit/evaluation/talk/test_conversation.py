@@ -9,7 +9,7 @@ import pytest
 
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.offline.planner import OfflinePlanner
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.findingdory.episode import HomeEpisode
 from remembr_ros.evaluation.talk.conversation import USED_UP, Talking, hold

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from remembr_ros.agent.offline.planner import OfflinePlanner
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.evaluation.findingdory.episode import HomeEpisode
 from remembr_ros.evaluation.tasks.robot import FAILED, HomeRobot, Option
 from remembr_ros.memory.model.record import Observation

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.consolidation.rule import Consolidation, alike_for
 from remembr_ros.memory.model.record import Memory, Observation

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.consolidation.rule import (
     NEAREST,
@@ -17,7 +17,7 @@ from remembr_ros.memory.consolidation.rule import (
     scene_of,
     telling_sentences,
 )
-from remembr_ros.memory.matching.sentences import passages
+from remembr_ros.memory.matching.ranking import passages
 from remembr_ros.memory.model.engine import Entry
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS

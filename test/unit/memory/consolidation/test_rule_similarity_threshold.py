@@ -1,7 +1,6 @@
 import pytest
 
-from remembr_ros.embedding.embedders import get_embedder
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder, get_embedder
 from remembr_ros.memory.consolidation.rule import ALIKE, OTHER, SAME, alike_for
 
 

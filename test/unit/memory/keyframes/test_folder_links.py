@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
-from remembr_ros.memory.exchange import portable
+from remembr_ros.memory.exchange import transfer
 from remembr_ros.memory.exchange.transfer import export_memories
 from remembr_ros.memory.keyframes import files as keyframe_files
 from remembr_ros.memory.keyframes import folder as keyframe_folder
@@ -154,7 +154,7 @@ def test_an_export_has_no_file_of_somebody_else(
     try:
         replace(picture, outside)
         export_memories(store, tmp_path / 'm.jsonl')
-        (item,) = portable.read(tmp_path / 'm.jsonl')[1]
+        (item,) = transfer.read(tmp_path / 'm.jsonl')[1]
         assert (item.memory.id, item.images) == (memory.id, ())
         before = content(outside)
         if replace is as_root_link:

@@ -10,10 +10,10 @@ from remembr_ros.memory.matching.ranking import (
     meaning,
     nearest_passages,
     newest_first,
+    passages,
     score,
     word_shares,
 )
-from remembr_ros.memory.matching.sentences import passages
 from remembr_ros.memory.model.record import Memory
 
 

@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import BagUnreadable, InvalidRequest, StoreUnavailable
-from remembr_ros.memory.exchange.portable import write
 from remembr_ros.memory.exchange.portable_memory import Header, PortableMemory
-from remembr_ros.memory.exchange.transfer import import_memories
+from remembr_ros.memory.exchange.transfer import import_memories, write
 from remembr_ros.memory.milvus.schema import storable
 from remembr_ros.memory.model.engine import Entry
 from remembr_ros.memory.model.record import Memory, Observation

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.geometry import Pose, RigidTransform, quaternion_from_yaw
 from remembr_ros.memory.exchange.transfer import export_memories, import_memories

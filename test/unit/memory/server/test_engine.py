@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import InvalidRequest, StoreMismatch, StoreUnavailable
 from remembr_ros.geometry import Pose, RigidTransform
 from remembr_ros.memory.milvus.table import Table

@@ -14,7 +14,7 @@ from remembr_ros.web import app as app_module
 from remembr_ros.web.api.event_stream import _told, sse
 from remembr_ros.web.backend import Situation
 from remembr_ros.web.door.serving import WebServer
-from remembr_ros.web.drives import Drive
+from remembr_ros.web.jobs import Drive
 from remembr_ros.web.live import MOST_WAITING, Event
 from remembr_ros.web.site import Site
 from test.unit.web.fake_backend import PATIENCE_S, FakeBackend, eventually

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from remembr_ros.agent.build import AgentConfig, build_agent
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import Cancelled, NotConfirmed
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.images import encode_jpeg

@@ -10,7 +10,7 @@ from remembr_ros.agent.offline.deeds.goals import answer_goal
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.offline.request import parse_request
 from remembr_ros.agent.planner import Run
-from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.deeds.deed import deed
 from remembr_ros.memory.model.recall import ANYTHING

@@ -2,8 +2,8 @@ import threading
 
 import pytest
 
+from remembr_ros.agent.chat.bounded_call import PacedChat, Pacer
 from remembr_ros.agent.chat.client import Call, Reply
-from remembr_ros.agent.chat.pacing import PacedChat, Pacer
 from remembr_ros.errors import ChatUnavailable, InvalidRequest
 from test.scripted.chat import ScriptedChat
 

@@ -1,7 +1,6 @@
 import pytest
 
-from remembr_ros.memory.deeds.deed import deed
-from remembr_ros.memory.deeds.wording import kind_said
+from remembr_ros.memory.deeds.deed import deed, kind_said
 
 
 @pytest.mark.parametrize(

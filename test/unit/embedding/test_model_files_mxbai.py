@@ -10,8 +10,7 @@ import pytest
 
 from remembr_ros.embedding.behind import EmbedderBehind
 from remembr_ros.embedding.embedders import DEFAULT, checked_name, get_embedder
-from remembr_ros.embedding.hub import is_cached
-from remembr_ros.embedding.model_files import known_dimension
+from remembr_ros.embedding.model_files import is_cached, known_dimension
 from remembr_ros.errors import EmbedderUnavailable
 from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory, Observation

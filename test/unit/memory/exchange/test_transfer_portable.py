@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from remembr_ros.errors import BagUnreadable, InvalidRequest, RemembrError
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.exchange import portable
+from remembr_ros.memory.exchange import transfer
 from remembr_ros.memory.exchange.portable_memory import Header, PortableMemory
 from remembr_ros.memory.model.record import SOURCES, Memory
 from remembr_ros.timestamps import MAX_NS
@@ -50,11 +50,11 @@ def items(count: int, **changes: object) -> Iterator[PortableMemory]:
 
 
 def read_all(path: Path) -> list[PortableMemory]:
-    return list(portable.read(path)[1])
+    return list(transfer.read(path)[1])
 
 
 def read_until_damage(path: Path) -> tuple[list[Memory], str]:
-    _, read = portable.read(path)
+    _, read = transfer.read(path)
     found: list[Memory] = []
     with pytest.raises(BagUnreadable) as caught:
         found.extend(item.memory for item in read)
@@ -66,9 +66,9 @@ def test_everything_comes_back(tmp_path: Path, name: str) -> None:
     needs(name)
     path = tmp_path / name
     steps: list[int] = []
-    assert portable.write(path, replace(FULL, count=7), items(7), steps.append) == 7
+    assert transfer.write(path, replace(FULL, count=7), items(7), steps.append) == 7
     assert steps == [1, 2, 3, 4, 5, 6, 7]
-    header, found = portable.read(path)
+    header, found = transfer.read(path)
     assert header == replace(FULL, count=7)
     for item, before in zip(found, items(7), strict=True):
         assert item.memory == before.memory
@@ -84,8 +84,8 @@ def test_everything_comes_back(tmp_path: Path, name: str) -> None:
 def test_vectors_and_images_stay_behind_unless_asked_for(tmp_path: Path, name: str) -> None:
     needs(name)
     path = tmp_path / name
-    portable.write(path, Header(), items(3))
-    assert portable.read(path)[0] == Header()
+    transfer.write(path, Header(), items(3))
+    assert transfer.read(path)[0] == Header()
     assert [(item.memory.id, item.vectors, item.images) for item in read_all(path)] == [
         (f'm{i}', None, ()) for i in range(3)
     ]
@@ -94,14 +94,14 @@ def test_vectors_and_images_stay_behind_unless_asked_for(tmp_path: Path, name: s
 @pytest.mark.parametrize('name', NAMES)
 def test_no_memories_are_a_file_too(tmp_path: Path, name: str) -> None:
     needs(name)
-    assert portable.write(tmp_path / name, replace(FULL, count=0), []) == 0
+    assert transfer.write(tmp_path / name, replace(FULL, count=0), []) == 0
     assert read_all(tmp_path / name) == []
 
 
 def test_the_format_is_what_it_says(tmp_path: Path) -> None:
     path = tmp_path / 'm.jsonl'
     item = PortableMemory(memory(1, scene_text=('EXIT',), merged=3), np.eye(4, dtype=np.float32)[:2], (JPEG,))
-    portable.write(path, replace(FULL, count=1), [item])
+    transfer.write(path, replace(FULL, count=1), [item])
     header, line, end = map(json.loads, path.read_text().splitlines())
     assert header == {
         'format': 'remembr_ros memories',
@@ -148,7 +148,7 @@ memories = st.builds(
 def test_every_text_and_number_survives(tmp_path: Path, name: str, written: list[Memory]) -> None:
     needs(name)
     path = tmp_path / name
-    portable.write(path, Header(), map(PortableMemory, written))
+    transfer.write(path, Header(), map(PortableMemory, written))
     assert [item.memory for item in read_all(path)] == written
 
 
@@ -156,20 +156,20 @@ def test_every_text_and_number_survives(tmp_path: Path, name: str, written: list
 def test_half_a_character_is_replaced(tmp_path: Path, name: str) -> None:
     needs(name)
     path = tmp_path / name
-    portable.write(path, Header(), [PortableMemory(memory(1, caption='a \ud83d b', scene_text=('\udc00',)))])
+    transfer.write(path, Header(), [PortableMemory(memory(1, caption='a \ud83d b', scene_text=('\udc00',)))])
     (item,) = read_all(path)
     assert (item.memory.caption, item.memory.scene_text) == ('a ? b', ('?',))
 
 
 def test_half_a_character_that_another_program_wrote_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / 'm.jsonl'
-    portable.write(path, Header(), [PortableMemory(memory(1, caption='HERE'))])
+    transfer.write(path, Header(), [PortableMemory(memory(1, caption='HERE'))])
     path.write_text(path.read_text().replace('HERE', r'\ud83d \uD83E\uDD16'))
     assert [item.memory.caption for item in read_all(path)] == ['? 🤖']
 
 
 def test_what_is_read_is_told_by_its_content(tmp_path: Path) -> None:
-    portable.write(tmp_path / 'm.gz', Header(), items(2))
+    transfer.write(tmp_path / 'm.gz', Header(), items(2))
     (tmp_path / 'm.gz').rename(tmp_path / 'm.gml')
     assert len(read_all(tmp_path / 'm.gml')) == 2
     plain = gzip.decompress((tmp_path / 'm.gml').read_bytes())
@@ -179,7 +179,7 @@ def test_what_is_read_is_told_by_its_content(tmp_path: Path) -> None:
 
 def test_the_same_memories_make_the_same_file(tmp_path: Path) -> None:
     for name in ('a.gz', 'b.gz'):
-        portable.write(tmp_path / name, FULL, items(3))
+        transfer.write(tmp_path / name, FULL, items(3))
     assert (tmp_path / 'a.gz').read_bytes() == (tmp_path / 'b.gz').read_bytes()
 
 
@@ -187,7 +187,7 @@ def test_the_same_memories_make_the_same_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize('share', [0.3, 0.6, 0.9, 0.999])
 def test_of_a_file_that_is_cut_off_the_beginning_is_read(tmp_path: Path, name: str, share: float) -> None:
     path = tmp_path / name
-    portable.write(path, FULL, items(200))
+    transfer.write(path, FULL, items(200))
     size = path.stat().st_size
     os.truncate(path, int(size * share))
     found, message = read_until_damage(path)
@@ -200,7 +200,7 @@ def test_of_a_file_that_is_cut_off_the_beginning_is_read(tmp_path: Path, name: s
 
 def test_a_file_that_ends_with_a_whole_line_is_not_taken_for_whole(tmp_path: Path) -> None:
     path = tmp_path / 'm.jsonl'
-    portable.write(path, FULL, items(4))
+    transfer.write(path, FULL, items(4))
     path.write_bytes(b''.join(path.read_bytes().splitlines(keepends=True)[:4]))
     found, message = read_until_damage(path)
     assert len(found) == 3
@@ -210,14 +210,14 @@ def test_a_file_that_ends_with_a_whole_line_is_not_taken_for_whole(tmp_path: Pat
 
 def test_the_count_in_the_header_does_for_a_last_line(tmp_path: Path) -> None:
     path = tmp_path / 'm.jsonl'
-    portable.write(path, replace(FULL, count=4), items(4))
+    transfer.write(path, replace(FULL, count=4), items(4))
     path.write_bytes(b'\n'.join(path.read_bytes().splitlines()[:5]))
     assert len(read_all(path)) == 4
 
 
 def test_a_memory_too_few_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / 'm.jsonl'
-    portable.write(path, FULL, items(4))
+    transfer.write(path, FULL, items(4))
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b''.join(lines[:2] + lines[3:]))
     found, message = read_until_damage(path)
@@ -227,7 +227,7 @@ def test_a_memory_too_few_is_noticed(tmp_path: Path) -> None:
 
 def test_joined_files_are_noticed(tmp_path: Path) -> None:
     path = tmp_path / 'm.jsonl'
-    portable.write(path, FULL, items(2))
+    transfer.write(path, FULL, items(2))
     path.write_bytes(path.read_bytes() * 2)
     found, message = read_until_damage(path)
     assert len(found) == 2
@@ -237,7 +237,7 @@ def test_joined_files_are_noticed(tmp_path: Path) -> None:
 
 def test_a_damaged_byte_in_a_compressed_file_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / 'm.gz'
-    portable.write(path, FULL, items(200))
+    transfer.write(path, FULL, items(200))
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 0xFF
     path.write_bytes(data)
@@ -298,11 +298,11 @@ def test_a_place_beyond_any_map_is_none(tmp_path: Path) -> None:
     path.write_text(
         '\n'.join(map(json.dumps, [{'format': 'remembr_ros memories', 'version': 1}, far, {'end': 1}]))
     )
-    assert [item.memory.pose for item in portable.read(path)[1]] == [None]
+    assert [item.memory.pose for item in transfer.read(path)[1]] == [None]
     captions = tmp_path / 'captions.json'
     segment = {'position': [0, -1e12, 0], 'time': 5.5, 'start_time': 5, 'end_time': 6, 'caption': 'a door'}
     captions.write_text(json.dumps([segment]))
-    assert [item.memory.pose for item in portable.read(captions)[1]] == [None]
+    assert [item.memory.pose for item in transfer.read(captions)[1]] == [None]
 
 
 @pytest.mark.parametrize(
@@ -359,14 +359,14 @@ def test_another_kind_of_file_is_refused_with_a_hint(tmp_path: Path, content: by
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / 'missing.jsonl'):
         with pytest.raises(BagUnreadable, match='cannot be read'):
-            portable.read(path)
+            transfer.read(path)
 
 
 def test_upstreams_captions_are_read(tmp_path: Path) -> None:
     path = tmp_path / 'captions.json'
     segment = {'position': [1, 2, 3], 'time': 1.5, 'start_time': 1.0, 'end_time': 2.0, 'caption': 'a door'}
     path.write_text(json.dumps([segment]))
-    header, found = portable.read(path)
+    header, found = transfer.read(path)
     assert header == Header(count=1)
     (item,) = found
     assert (item.memory.caption, item.memory.map_id) == ('a door', 'captions')
@@ -377,7 +377,7 @@ def test_street_views_are_read(tmp_path: Path) -> None:
     pytest.importorskip('networkx', reason='graphs are read with networkx')
     path = tmp_path / 'graph.txt'
     path.write_text('# of a town\nCreator "me"\ngraph [ node [ id 0 label "0" caption "A street." ] ]')
-    header, found = portable.read(path)
+    header, found = transfer.read(path)
     assert header.count == 1
     assert [item.memory.caption for item in found] == ['A street.']
 
@@ -392,22 +392,22 @@ def test_a_file_appears_when_it_is_whole(tmp_path: Path) -> None:
         raise InvalidRequest('the store is gone')
 
     with pytest.raises(InvalidRequest, match='gone'):
-        portable.write(path, FULL, breaks())
+        transfer.write(path, FULL, breaks())
     assert path.read_text() == 'the last backup'
     assert os.listdir(tmp_path) == ['m.jsonl']
 
 
 def test_where_nothing_can_be_written_it_says_so(tmp_path: Path) -> None:
     with pytest.raises(RemembrError, match='cannot be written'):
-        portable.write(tmp_path / 'missing' / 'm.jsonl', FULL, items(1))
+        transfer.write(tmp_path / 'missing' / 'm.jsonl', FULL, items(1))
     with pytest.raises(RemembrError, match='cannot be written'):
-        portable.write(tmp_path, FULL, items(1))
+        transfer.write(tmp_path, FULL, items(1))
     full = Path('/dev/full')
     if full.exists():
         link = tmp_path / f'm.jsonl.{os.getpid()}.part'
         link.symlink_to(full)
         with pytest.raises(RemembrError, match='No space'):
-            portable.write(tmp_path / 'm.jsonl', FULL, items(10))
+            transfer.write(tmp_path / 'm.jsonl', FULL, items(10))
         assert os.listdir(tmp_path) == []
 
 
@@ -415,16 +415,16 @@ def test_where_nothing_can_be_written_it_says_so(tmp_path: Path) -> None:
 def test_vectors_of_another_embedder_are_refused(tmp_path: Path, name: str) -> None:
     needs(name)
     with pytest.raises(InvalidRequest, match='m0'):
-        portable.write(tmp_path / name, replace(FULL, dimension=5), items(1))
+        transfer.write(tmp_path / name, replace(FULL, dimension=5), items(1))
     with pytest.raises(InvalidRequest, match='embedder'):
-        portable.write(tmp_path / name, Header(vectors=True), items(1))
+        transfer.write(tmp_path / name, Header(vectors=True), items(1))
     assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize('bad', [np.nan, np.inf, 1e6])
 def test_vectors_that_are_none_are_not_written(tmp_path: Path, bad: float) -> None:
     with pytest.raises(InvalidRequest, match='m1'):
-        portable.write(
+        transfer.write(
             tmp_path / 'm.jsonl', FULL, [PortableMemory(memory(1), np.full((1, 4), bad, np.float32))]
         )
 
@@ -433,10 +433,10 @@ def test_memory_stays_the_same_however_many_there_are(tmp_path: Path) -> None:
     path = tmp_path / 'm.jsonl.gz'
     tracemalloc.start()
     try:
-        portable.write(path, Header(), items(5000, caption='x' * 1000))
+        transfer.write(path, Header(), items(5000, caption='x' * 1000))
         written = tracemalloc.get_traced_memory()[1]
         tracemalloc.reset_peak()
-        assert sum(1 for _ in portable.read(path)[1]) == 5000
+        assert sum(1 for _ in transfer.read(path)[1]) == 5000
         read = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -446,9 +446,9 @@ def test_memory_stays_the_same_however_many_there_are(tmp_path: Path) -> None:
 
 def test_reading_a_part_closes_the_file(tmp_path: Path) -> None:
     path = tmp_path / 'm.jsonl'
-    portable.write(path, FULL, items(10))
-    portable.read(path)
-    _, found = portable.read(path)
+    transfer.write(path, FULL, items(10))
+    transfer.read(path)
+    _, found = transfer.read(path)
     assert [item.memory.id for item in islice(found, 2)] == ['m0', 'm1']
     found.close()  # type: ignore[attr-defined]
     assert str(path) not in {os.path.realpath(f'/proc/self/fd/{fd}') for fd in os.listdir('/proc/self/fd')}
@@ -464,11 +464,11 @@ def test_without_pyarrow_it_says_what_to_install(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(builtins, '__import__', without)
     with pytest.raises(InvalidRequest, match='pip install'):
-        portable.write(tmp_path / 'm.parquet', FULL, items(1))
+        transfer.write(tmp_path / 'm.parquet', FULL, items(1))
     assert os.listdir(tmp_path) == []
     (tmp_path / 'm.parquet').write_bytes(b'PAR1....')
     with pytest.raises(InvalidRequest, match='pip install'):
-        portable.read(tmp_path / 'm.parquet')
+        transfer.read(tmp_path / 'm.parquet')
 
 
 def test_a_parquet_file_that_is_cut_off_or_of_others_is_refused(tmp_path: Path) -> None:
@@ -476,13 +476,13 @@ def test_a_parquet_file_that_is_cut_off_or_of_others_is_refused(tmp_path: Path) 
     from pyarrow import parquet
 
     path = tmp_path / 'm.parquet'
-    portable.write(path, FULL, items(10))
+    transfer.write(path, FULL, items(10))
     os.truncate(path, path.stat().st_size - 20)
     with pytest.raises(BagUnreadable, match='cut off'):
-        portable.read(path)
+        transfer.read(path)
     parquet.write_table(pyarrow.table({'caption': ['a door']}), path)
     with pytest.raises(BagUnreadable, match='as remembr exports'):
-        portable.read(path)
+        transfer.read(path)
 
 
 def test_parquet_in_several_row_groups(tmp_path: Path) -> None:
@@ -490,6 +490,6 @@ def test_parquet_in_several_row_groups(tmp_path: Path) -> None:
     from pyarrow import parquet
 
     path = tmp_path / 'm.parquet'
-    portable.write(path, FULL, items(2100))
+    transfer.write(path, FULL, items(2100))
     assert parquet.ParquetFile(path).num_row_groups == 3
     assert [item.memory.id for item in read_all(path)] == [f'm{i}' for i in range(2100)]

@@ -13,8 +13,8 @@ from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.motion.track import GAP_NS
 from remembr_ros.memory.motion.track import tracks as tracks_of_memories
 from remembr_ros.timestamps import NS
+from remembr_ros.web.activity import tracks
 from remembr_ros.web.overview import Box
-from remembr_ros.web.ways import tracks
 from test.unit.web.seen import memories, outlined, scopes
 
 Way = list[Memory]

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from remembr_ros.errors import BagUnreadable, RemembrError
-from remembr_ros.memory.exchange import captions_file, json_lines, parquet, portable
+from remembr_ros.memory.exchange import captions_file, json_lines, parquet, transfer
 from remembr_ros.memory.exchange import street_view as streetview
 from remembr_ros.memory.exchange.portable_memory import Header, PortableMemory, header_record
 from remembr_ros.memory.model.record import Memory
@@ -27,7 +27,7 @@ def refused(path: Path, message: str = '.') -> int:
     """Read until it is refused; return how many memories came before."""
     found: list[PortableMemory] = []
     with pytest.raises(BagUnreadable, match=message) as caught:
-        found.extend(portable.read(path)[1])
+        found.extend(transfer.read(path)[1])
     assert str(path) in str(caught.value)
     return len(found)
 
@@ -68,7 +68,7 @@ def test_memories_that_are_all_alike_are_refused(tmp_path: Path, monkeypatch: py
 def test_blank_lines_between_memories_are_passed_over(tmp_path: Path) -> None:
     lines = [HEADER.decode(), *[json.dumps({**LINE, 'id': f'm{i}'}) for i in range(5)]]
     (tmp_path / 'm').write_text(('\n' * 900).join([*lines, '{"end": 5}', '']))
-    assert len(list(portable.read(tmp_path / 'm')[1])) == 5
+    assert len(list(transfer.read(tmp_path / 'm')[1])) == 5
 
 
 # Parquet
@@ -220,7 +220,7 @@ FUZZ = settings(max_examples=60, suppress_health_check=[HealthCheck.function_sco
 
 def read_or_refused(path: Path) -> None:
     try:
-        list(portable.read(path)[1])
+        list(transfer.read(path)[1])
     except RemembrError:
         return
 

@@ -2,8 +2,8 @@ from collections.abc import Callable
 
 import pytest
 
+from remembr_ros.agent.chat.bounded_call import LONGEST_REST_S, FailoverChat
 from remembr_ros.agent.chat.client import Call, Reply
-from remembr_ros.agent.chat.failover import LONGEST_REST_S, FailoverChat
 from remembr_ros.agent.model.answer import Ledger, Usage
 from remembr_ros.chat_endpoint import Refused
 from remembr_ros.errors import Cancelled, ChatUnavailable

@@ -13,7 +13,7 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.nodes.agent.answer_conversion import answer_from_msg, answer_to_msg
+from remembr_ros.nodes.agent.ask_request import answer_from_msg, answer_to_msg
 from remembr_ros.nodes.base.conversions import duration_from_msg, time_from_msg
 from remembr_ros.timestamps import NS
 from test.unit.nodes.base.test_memory_conversion import memories

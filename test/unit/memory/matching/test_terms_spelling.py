@@ -1,6 +1,6 @@
 import pytest
 
-from remembr_ros.memory.matching.spelling import new_readings
+from remembr_ros.memory.matching.terms import new_readings
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.memory.matching.sentences import MAX_SENTENCES, Passage, passages, split_sentences
+from remembr_ros.memory.matching.ranking import MAX_SENTENCES, Passage, passages, split_sentences
 from remembr_ros.memory.model.record import Memory
 
 

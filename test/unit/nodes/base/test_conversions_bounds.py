@@ -7,7 +7,7 @@ from sensor_msgs.msg import CompressedImage
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_msgs.srv import FindDeeds, Forget, Recall
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.nodes.base import bounds
+from remembr_ros.nodes.base import conversions
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from remembr_ros.nodes.base import bounds
 )
 def test_a_caption_that_is_too_long_is_refused_with_what_is(fields, named):
     with pytest.raises(InvalidRequest, match=f'^{named} has .* at most'):
-        bounds.check_caption(MemoryMsg(**fields))
+        conversions.check_caption(MemoryMsg(**fields))
 
 
 @pytest.mark.parametrize(
@@ -49,16 +49,16 @@ def test_a_caption_that_is_too_long_is_refused_with_what_is(fields, named):
 )
 def test_a_request_that_is_too_long_is_refused_with_what_is(request_, named):
     with pytest.raises(InvalidRequest, match=f'^{named} has .* at most'):
-        bounds.check_texts(request_)
+        conversions.check_texts(request_)
 
 
 def test_what_fits_is_taken():
     images = [CompressedImage(data=bytes(2_500_000))] * 20
-    bounds.check_caption(
+    conversions.check_caption(
         MemoryMsg(
             caption='x' * 60_000, scene_text=['x' * 60] * 1_000, robot='x' * 200, keyframe_images=images
         )
     )
-    bounds.check_texts(FindDeeds.Request(after_deed='x' * 200, robots=['x' * 200] * 10_000))
-    bounds.check_texts(Recall.Request(text='x' * 10_000, robots=['x' * 200] * 10_000))
-    bounds.check_texts(Forget.Request(text='x' * 10_000, ids=['x' * 200] * 10_000))
+    conversions.check_texts(FindDeeds.Request(after_deed='x' * 200, robots=['x' * 200] * 10_000))
+    conversions.check_texts(Recall.Request(text='x' * 10_000, robots=['x' * 200] * 10_000))
+    conversions.check_texts(Forget.Request(text='x' * 10_000, ids=['x' * 200] * 10_000))

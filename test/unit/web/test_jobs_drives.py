@@ -5,7 +5,7 @@ import pytest
 
 from remembr_ros.errors import InvalidRequest, NavigationUnavailable, StoreUnavailable
 from remembr_ros.geometry import Pose, StampedPose
-from remembr_ros.web.drives import Drive, Drives
+from remembr_ros.web.jobs import Drive, Drives
 from test.unit.memory.recall_contract import DRIVE
 from test.unit.web.fake_backend import PATIENCE_S, FakeBackend, eventually
 

@@ -7,9 +7,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from remembr_ros.embedding import remembered
-from remembr_ros.embedding.hashing import HashingEmbedder
-from remembr_ros.embedding.remembered import RememberedEmbedder
+from remembr_ros.embedding import embedder
+from remembr_ros.embedding.embedder import RememberedEmbedder
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import EmbedderLoading
 
 
@@ -30,7 +30,7 @@ class Counting(HashingEmbedder):
 
 def room_for(texts: int) -> int:
     """Return the bytes of so many vectors of a Counting."""
-    return texts * (4 * 64 + remembered._ENTRY_BYTES)
+    return texts * (4 * 64 + embedder._ENTRY_BYTES)
 
 
 def test_a_text_is_embedded_once_within_a_call_and_over_calls():

@@ -1,8 +1,7 @@
 import pytest
 
-from remembr_ros.agent.agent import Agent
+from remembr_ros.agent.agent import Agent, Naming, name_said
 from remembr_ros.agent.model.answer import Answer, Kind, Question
-from remembr_ros.agent.naming import Naming, name_said
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
