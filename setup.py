@@ -30,7 +30,7 @@ extras = {
     # the memory for other agents, by the Model Context Protocol; 2.0 changed the names of the SDK
     'mcp': ['mcp>=2.0,<3'],
     # the report of an evaluation
-    'evaluation': ['jinja2>=3.1', 'networkx>=3.0'],
+    'evaluation': ['jinja2>=3.1'],
 }
 extras['all'] = sorted({requirement for group in extras.values() for requirement in group})
 # By the extra of this name colcon test knows that there are tests for pytest.

@@ -13,7 +13,6 @@ NAMES = {
     'talk': ('talk', 'a person and a robot talk in simulated homes, each played by a language model'),
     'objects': ('objects', 'the objects of simulated homes, with errors, beside the rules of others'),
     'grid': ('grid', 'every combination of the settings in a YAML file, a run each'),
-    'haystack': ('haystack', 'retrieval of the answers among ever more memories'),
     'compare': ('compare', 'two runs, question by question, with a paired test'),
     'report': ('report', 'the report of a run, written anew'),
 }

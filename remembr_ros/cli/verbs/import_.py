@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'file',
         type=Path,
         metavar='FILE',
-        help="what remembr exports, upstream's captions (JSON) or street views (GML); told by its content",
+        help="what remembr exports, or upstream's captions (JSON); told by its content",
     )
     add_memory(parser)
     parser.add_argument('--robot', type=name, metavar='NAME', help='make them memories of this robot')

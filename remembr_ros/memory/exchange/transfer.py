@@ -2,7 +2,6 @@
 
 import gzip
 import os
-import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -14,7 +13,6 @@ from remembr_ros.memory.exchange.captions_file import read_captions
 from remembr_ros.memory.exchange.json_lines import BOM, opened, read_lines, write_lines
 from remembr_ros.memory.exchange.parquet import MAGIC, read_parquet, write_parquet
 from remembr_ros.memory.exchange.portable_memory import Header, PortableMemory
-from remembr_ros.memory.exchange.street_view import read_views
 from remembr_ros.memory.matching.ranking import passages
 from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.model.engine import Entry
@@ -23,8 +21,6 @@ from remembr_ros.memory.model.record import Memory, Observation, memory_id
 from remembr_ros.memory.store import MemoryStore
 
 OnProgress = Callable[[int], None]
-
-_GRAPH = re.compile(rb'(?:#[^\n]*\n\s*)*(?:graph\s*\[|Creator\b|Version\b)')
 
 
 def write(
@@ -83,17 +79,15 @@ def read(path: Path) -> tuple[Header, Iterator[PortableMemory]]:
         return read_parquet(path)
     if start.startswith(b'{'):
         return read_lines(path)
-    captions = start.startswith(b'[')
-    if not captions and not _GRAPH.match(start):
+    if not start.startswith(b'['):
         raise BagUnreadable(
             f'{path} is no file of memories; these can be read: what remembr exports (JSON Lines or '
-            "Parquet), upstream's captions (JSON) and street views (GML). A recording is remembered with: "
-            'remembr ingest'
+            "Parquet) and upstream's captions (JSON). A recording is remembered with: remembr ingest"
         )
     if compressed:
         raise BagUnreadable(f'{path} is compressed; decompress it first, with: gunzip {path}')
-    memories = [s.memory for s in read_captions(path, path.stem)] if captions else read_views(path)
-    return Header(count=len(memories)), map(PortableMemory, memories)
+    segments = read_captions(path, path.stem)
+    return Header(count=len(segments)), (PortableMemory(segment.memory) for segment in segments)
 
 
 BATCH = 64  # memories that are held at once, with their images

@@ -170,17 +170,6 @@ def test_upstreams_captions_are_memories(other: MemoryStore, tmp_path: Path) -> 
     assert (memory.caption, memory.map_id, memory.end_ns) == ('A lift.', 'captions_0', 13_000_000_000)
 
 
-def test_street_views_are_memories(other: MemoryStore, tmp_path: Path) -> None:
-    pytest.importorskip('networkx', reason='graphs are read with networkx')
-    path = tmp_path / 'views.gml'
-    path.write_text(
-        'graph [ node [ id 0 label "a" caption "A red house." timestamp "2020-05" '
-        'position [ x 8.5 y 47.0 ] ] ]'
-    )
-    assert import_memories(other, path).read == 1
-    assert other.all()[0].caption == 'A red house.'
-
-
 def test_a_memory_that_makes_no_sense_is_refused_with_its_file(other: MemoryStore, tmp_path: Path) -> None:
     path = tmp_path / 'm.jsonl'
     path.write_text(

@@ -342,7 +342,7 @@ def test_what_a_later_program_adds_is_passed_over(tmp_path: Path) -> None:
         (b'caption,time\nx,1\n', 'can be read'),
         (b'# A title\n\nSome text.\n', 'can be read'),
         (b'\x89PNG\r\n', 'can be read'),
-        (b'graph [', 'street-view'),
+        (b'graph [', 'can be read'),
         (gzip.compress(b'[{}]', mtime=0), 'gunzip'),
         (gzip.compress(b'{}', mtime=0)[:12], 'm.jsonl'),
         (b'\x1f\x8bgarbage', 'm.jsonl'),
@@ -371,15 +371,6 @@ def test_upstreams_captions_are_read(tmp_path: Path) -> None:
     (item,) = found
     assert (item.memory.caption, item.memory.map_id) == ('a door', 'captions')
     assert item.memory.pose == Pose(1.0, 2.0, 3.0)
-
-
-def test_street_views_are_read(tmp_path: Path) -> None:
-    pytest.importorskip('networkx', reason='graphs are read with networkx')
-    path = tmp_path / 'graph.txt'
-    path.write_text('# of a town\nCreator "me"\ngraph [ node [ id 0 label "0" caption "A street." ] ]')
-    header, found = transfer.read(path)
-    assert header.count == 1
-    assert [item.memory.caption for item in found] == ['A street.']
 
 
 def test_a_file_appears_when_it_is_whole(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from remembr_ros.errors import BagUnreadable, RemembrError
 from remembr_ros.memory.exchange import captions_file, json_lines, parquet, transfer
-from remembr_ros.memory.exchange import street_view as streetview
 from remembr_ros.memory.exchange.portable_memory import Header, PortableMemory, header_record
 from remembr_ros.memory.model.record import Memory
 
@@ -194,20 +193,6 @@ def test_captions_of_too_many_values_are_refused(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(captions_file, 'MAX_VALUES', 10**9)
     monkeypatch.setattr(captions_file, 'MAX_BYTES', 1000)
     assert refused(tmp_path / 'c.json', 'in parts') == 0
-
-
-@pytest.mark.parametrize('depth', [50, 500, 5000])
-def test_a_graph_that_is_nested_is_refused(tmp_path: Path, depth: int) -> None:
-    pytest.importorskip('networkx', reason='graphs are read with networkx')
-    (tmp_path / 'g.gml').write_text(f'graph [ node [ id 0 label "0" x {"[ x " * depth}')
-    assert refused(tmp_path / 'g.gml') == 0
-
-
-def test_a_vast_graph_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip('networkx', reason='graphs are read with networkx')
-    monkeypatch.setattr(streetview, 'MAX_BYTES', 100)
-    (tmp_path / 'g.gml').write_text('graph [ ' + 'x 1 ' * 100 + ']')
-    assert refused(tmp_path / 'g.gml', 'in parts') == 0
 
 
 VALUES = st.recursive(
