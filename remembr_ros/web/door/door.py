@@ -12,18 +12,15 @@ class Crowd:
     """How much is done at a time, and for how long; 'client' is an address, of IPv6 a /64 network.
 
     :param connections: in all; the system's bound on open files, often 1,024, is for the store, too
-    :param requests_per_client: worked on at a time, without open streams; what is beyond waits its turn
     :param requests_per_minute: of a client; as many may come at once after a pause
     :param streams: answers that go on, such as the events of an open page
     """
 
     connections: int = 500
     connections_per_client: int = 200
-    requests_per_client: int = 24
     requests_per_minute: int = 6000  # 100/s; somebody who pans a map makes 20/s
     streams: int = 100
     streams_per_client: int = 40
-    turn_s: float = 10.0  # [s] for its turn, then 429
     head_s: float = 10.0  # [s] for a request's head
     body_s: float = 30.0  # [s] for its body
     idle_s: int = 5  # [s] between two requests on a connection

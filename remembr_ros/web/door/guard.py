@@ -8,7 +8,6 @@ import socket
 from collections import Counter
 from collections.abc import Iterable
 from urllib.parse import parse_qsl
-from weakref import WeakValueDictionary
 
 from fastapi import HTTPException
 from starlette.datastructures import Headers
@@ -58,8 +57,6 @@ class Guard:
         self.crowd = door.crowd
         self._names = own_names(door.host, door.names)
         self._requests = Allowance(door.crowd.requests_per_minute)
-        self.turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
-        """Of each client whose requests are worked on now."""
         self.streams: Counter[str] = Counter()
         """How many answers go on, by client."""
         self.refused = 0
@@ -74,7 +71,6 @@ class Guard:
         passage = _Passage(self, client, scope, receive, send)
         try:
             self._check(scope, client)
-            await passage.wait_for_turn()
             await self._app(scope, passage.receive, passage.send)
         except HTTPException as error:
             await passage.refuse(error)
@@ -124,24 +120,14 @@ class _Passage:
 
     def __init__(self, guard: Guard, client: str, scope: Scope, receive: Receive, send: Send) -> None:
         self._guard, self._client = guard, client
-        self._turns = guard.turns.setdefault(client, asyncio.Semaphore(guard.crowd.requests_per_client))
         self._scope, self._receive, self._send = scope, receive, send
         self._most_bytes = MAX_SPEECH if scope['path'] == '/api/speech' else MAX_BODY
         self._read = 0
-        self._has_turn = self._is_stream = self._started = False
+        self._is_stream = self._started = False
         self.refused = False
-
-    async def wait_for_turn(self) -> None:
-        """Wait until not too many of the client's requests are worked on."""
-        try:
-            await asyncio.wait_for(self._turns.acquire(), self._guard.crowd.turn_s)
-        except asyncio.TimeoutError:
-            raise refusal(429, 'too many requests at a time: wait for some answers', 1.0) from None
-        self._has_turn = True
 
     def leave(self) -> None:
         """Make room for others."""
-        self._give_turn()
         if self._is_stream:
             self._guard.streams -= Counter([self._client])  # who has none left is not kept
 
@@ -180,7 +166,9 @@ class _Passage:
         self.refused = True
         self._guard.refused += 1
         if not self._started:
-            await refused(error, self._scope['path'])(self._scope, self._receive, self._send)
+            response = JSONResponse({'error': error.detail}, error.status_code, error.headers)
+            response.raw_headers = with_policy(response.raw_headers, self._scope['path'])
+            await response(self._scope, self._receive, self._send)
 
     def _becomes_stream(self) -> bool:
         crowd, streams = self._guard.crowd, self._guard.streams
@@ -188,20 +176,7 @@ class _Passage:
             return False
         self._is_stream = True
         streams[self._client] += 1
-        self._give_turn()
         return True
-
-    def _give_turn(self) -> None:
-        if self._has_turn:
-            self._has_turn = False
-            self._turns.release()
-
-
-def refused(error: HTTPException, path: str) -> JSONResponse:
-    """Return the answer in place of what was asked for."""
-    response = JSONResponse({'error': error.detail}, error.status_code, error.headers)
-    response.raw_headers = with_policy(response.raw_headers, path)
-    return response
 
 
 def _failed() -> HTTPException:

@@ -5,7 +5,6 @@ import logging
 import os
 import socket
 import ssl
-import sys
 import threading
 from collections import Counter
 from functools import partial
@@ -17,14 +16,13 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from remembr_ros.errors import InvalidRequest, NodeUnavailable
-from remembr_ros.web.door.access import Access, refusal
+from remembr_ros.web.door.access import Access
 from remembr_ros.web.door.door import Crowd, Door, client_of, is_loopback
-from remembr_ros.web.door.guard import Guard, refused
+from remembr_ros.web.door.guard import Guard
 
 MAX_HEAD = 2**15  # [bytes] of a request's first line and headers
 GRACE_S = 1  # [s] for answers under way when the server is stopped
 STOP_S = 5.0  # [s] for all of it
-LINGER_S = 1.0  # [s] until a connection with nonsense is closed, so that its sender sees the answer
 START_S = 60.0  # [s] for what the application does before it serves
 
 logger = logging.getLogger(__name__)
@@ -183,7 +181,6 @@ class BoundedProtocol(H11Protocol):
         self._awaited: Any = None
         """The state of the peer that has to end until the deadline."""
         self._deadline: asyncio.TimerHandle | None = None
-        self._is_refused = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Have the first request come soon."""
@@ -192,10 +189,8 @@ class BoundedProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Have the rest come soon."""
-        if not self._is_refused:
-            super().data_received(data)
-        if not self._is_refused:
-            self._watch(self.conn.their_state)
+        super().data_received(data)
+        self._watch(self.conn.their_state)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Await nothing more."""
@@ -209,23 +204,10 @@ class BoundedProtocol(H11Protocol):
             self.transport.abort()
 
     def send_400_response(self, msg: str) -> None:
-        """Say that a request is no HTTP, or too long, in the form of every error here."""
-        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
-            self.transport.close()
-            return
-        status = getattr(sys.exc_info()[1], 'error_status_hint', 400)
-        why = 'this is no HTTP request' if status == 400 else 'the head of this request is too long'
-        answer = refused(refusal(status, why), '/api')
-        headers = [*answer.raw_headers, (b'connection', b'close')]
-        head = h11.Response(status_code=status, headers=headers)
-        for event in (head, h11.Data(data=bytes(answer.body)), h11.EndOfMessage()):
-            self.transport.write(self.conn.send(event) or b'')
-        self._is_refused = True
-        if self.cycle is not None:  # its body was at fault: whoever works on it is told
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
-        self._watch(None)
-        self._deadline = self.loop.call_later(LINGER_S, self.transport.abort)
+        """Say that a request is no HTTP; after an answer has begun, only end it."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        self.transport.close()
 
     def _watch(self, state: Any) -> None:
         """Have the connection end unless the peer gets out of a state in time."""

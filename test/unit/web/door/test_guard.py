@@ -248,26 +248,12 @@ def test_every_answer_carries_the_policy(open_site: Site, method: str, path: str
 
 @pytest.fixture
 def crowded_site(tmp_path: Path) -> Iterator[Site]:
-    crowd = Crowd(requests_per_client=2, streams_per_client=3, streams=4, turn_s=0.05)
+    crowd = Crowd(streams_per_client=3, streams=4)
     with served(crowd=crowd) as site:
         yield site
 
 
-def test_a_client_with_too_many_requests_under_way_waits_and_others_do_not(crowded_site: Site) -> None:
-    hanging = [crowded_site.connect() for _ in range(2)]
-    for connection in hanging:
-        connection.sendall(b'GET /api/hanging HTTP/1.1\r\nHost: localhost\r\n\r\n')
-    answer = crowded_site.ask('GET', '/api/info')
-    while answer.status == 200:  # those may not have been read yet
-        answer = crowded_site.ask('GET', '/api/info')
-    assert answer.status == 429
-    assert answer.headers['retry-after'] == '1'
-    assert crowded_site.ask('GET', '/api/info', source='127.0.0.2').status == 200
-    for connection in hanging:
-        connection.close()
-
-
-def test_open_streams_are_bounded_and_take_no_turn(crowded_site: Site) -> None:
+def test_open_streams_are_bounded(crowded_site: Site) -> None:
     def stream(source: str = '127.0.0.1') -> tuple[Any, bytes]:
         connection = crowded_site.connect(source)
         connection.sendall(b'GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n')
