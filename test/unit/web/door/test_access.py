@@ -18,6 +18,7 @@ from remembr_ros.web.door.access import (
     Right,
     new_tokens,
     read_tokens,
+    refusal,
 )
 
 LOOK, ACT = 'look-token-of-16', 'act-token-of-16-'
@@ -183,3 +184,8 @@ def test_new_tokens_replace_nothing(tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match='cannot be written'):
         new_tokens(tmp_path / 'no folder' / 'tokens')
     assert path.read_text() == f'look {LOOK}'
+
+
+def test_a_refusal_says_when_to_come_back_and_how_to_send_a_token() -> None:
+    assert refusal(429, 'wait', 0.2).headers == {'Retry-After': '1'}
+    assert refusal(401, 'log in').headers == {'WWW-Authenticate': 'Bearer'}
