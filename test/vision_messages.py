@@ -12,7 +12,7 @@ from remembr_ros.geometry import Transform, compose, inverse
 from remembr_ros.objects.detectors.detection import Detection, PixelBox
 from remembr_ros.objects.detectors.simulated import recorded_detector
 from remembr_ros.objects.lifting import CameraView, lift
-from remembr_ros.objects.recorded import RecordedViews
+from remembr_ros.objects.recorded_views import RecordedViews
 from remembr_ros.timestamps import NS
 from test.unit.bags.conftest import BagBuilder
 

@@ -153,8 +153,8 @@ def _find_images(root: Path, number: int, camera: str) -> tuple[str, dict[int, P
     wanted = ' or '.join(f'{kind}/{camera}/{number}/{kind}_{camera}_{number}_FRAME' for kind in IMAGES)
     others = {path.name for kind in IMAGES for path in root.glob(f'{kind}/{camera}/[0-9]*')}
     listed = ', '.join(sorted(others - {str(number)}, key=lambda name: (len(name), name)))
-    there = f' (there are images of {listed})' if listed else ''
-    raise BagUnreadable(f'{root} has no images {wanted} (.jpg or .png){there}; {_remedy(number)}')
+    hint = f' (there are images of {listed})' if listed else ''
+    raise BagUnreadable(f'{root} has no images {wanted} (.jpg or .png){hint}; {_remedy(number)}')
 
 
 def _rows(path: Path, what: str, columns: int) -> Iterator[tuple[int | None, list[float]]]:

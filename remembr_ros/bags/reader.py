@@ -27,7 +27,6 @@ class BagReader:
     :ivar start_ns: when the first message was recorded, nanoseconds since the Unix epoch
     :ivar end_ns: when the last message was recorded
     :ivar frame_count: number of images on the topic
-    :ivar topics: type of each topic in the recording, by name
     """
 
     def __init__(self, recording: Recording, image_topic: str, poses: PoseSource | None) -> None:
@@ -38,7 +37,6 @@ class BagReader:
         self.start_ns = recording.start_ns
         self.end_ns = recording.end_ns
         self.frame_count = recording.topics[image_topic].count
-        self.topics = {topic.name: topic.msgtype for topic in recording.topics.values()}
         self._behind_ns = 0
         self._untimed = 0
 

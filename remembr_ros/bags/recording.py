@@ -2,12 +2,11 @@
 
 Message types are taken from the ROS distributions, not from the definitions in the file: they are the same
 everywhere, and a broken definition does not matter. Only other types are learned there: Recording.readable.
+What the parsers raise on damaged bytes has no class in common: around them, any Exception is damage.
 """
 
 import importlib
 import logging
-import sqlite3
-import struct
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, closing, suppress
@@ -16,10 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from remembr_ros.bags.layout import storage_files, topics_in_metadata
-from remembr_ros.bags.vision_types import vision_definition
 from remembr_ros.errors import BagUnreadable
 
 _log = logging.getLogger(__name__)
@@ -40,6 +36,26 @@ _TF = 'tf2_msgs/msg/TFMessage'
 _SAME_AS = {'tf/msg/tfMessage': _TF}
 _ALLOWED = """CREATE TEMP VIEW message_definitions AS SELECT id, topic_type, encoded_message_definition,
 replace(encoding, 'unknown', 'ros2msg') AS encoding, type_description_hash FROM main.message_definitions"""
+
+# Definitions of vision_msgs (4.0 and newer), for recordings (sqlite3) that bring none
+_VISION = 'vision_msgs/msg/'
+DETECTIONS_2D, DETECTIONS_3D = f'{_VISION}Detection2DArray', f'{_VISION}Detection3DArray'
+LABEL_INFO = f'{_VISION}LabelInfo'
+_VISION_DETECTION = 'std_msgs/Header header\nObjectHypothesisWithPose[] results\n{} bbox\nstring id'
+_VISION_FIELDS = {
+    'Detection2DArray': 'std_msgs/Header header\nDetection2D[] detections',
+    'Detection3DArray': 'std_msgs/Header header\nDetection3D[] detections',
+    'Detection2D': _VISION_DETECTION.format('BoundingBox2D'),
+    'Detection3D': _VISION_DETECTION.format('BoundingBox3D'),
+    'ObjectHypothesisWithPose': 'ObjectHypothesis hypothesis\ngeometry_msgs/PoseWithCovariance pose',
+    'ObjectHypothesis': 'string class_id\nfloat64 score',
+    'BoundingBox2D': 'Pose2D center\nfloat64 size_x\nfloat64 size_y',
+    'BoundingBox3D': 'geometry_msgs/Pose center\ngeometry_msgs/Vector3 size',
+    'Pose2D': 'Point2D position\nfloat64 theta',
+    'Point2D': 'float64 x\nfloat64 y',
+    'LabelInfo': 'std_msgs/Header header\nVisionClass[] class_map\nfloat32 threshold',
+    'VisionClass': 'uint16 class_id\nstring class_name',
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +99,14 @@ class Recording:
         self._readers: list[Any] = []
         storages = storage_files(self.path)
         self._is_ros1 = storages[0].suffix == '.bag'
-        self._late_damage: BaseException | None = None
+        self._late_damage: Exception | None = None
         self._complained: set[str] = set()
         self._names = dict(_SAME_AS)
         try:
             for storage in storages:
                 try:
                     self._readers.append(self._stack.enter_context(_reader(storage)))
-                except _damage() as error:
+                except Exception as error:
                     if not self._readers:
                         raise
                     self._late_damage = error  # the parts before it are good: deliver them first
@@ -100,7 +116,7 @@ class Recording:
             self.start_ns: int = min((int(reader.start_time) for reader in filled), default=0)
             self.end_ns: int = max((int(reader.end_time) - 1 for reader in filled), default=0)
             self._typestore: Any = _typestore(ros1=self._is_ros1)
-        except _damage() as error:
+        except Exception as error:
             self._stack.close()
             raise BagUnreadable(self._damaged(error)) from error
         if not any(topic.count for topic in self.topics.values()):
@@ -143,7 +159,7 @@ class Recording:
                         yield RawMessage(connection.topic, connection.msgtype, int(log_ns), data)
             if self._late_damage:
                 raise self._late_damage
-        except _damage() as error:
+        except Exception as error:
             raise BagUnreadable(self._damaged(error)) from error
 
     def readable(self, topics: Iterable[str]) -> list[str]:
@@ -153,7 +169,7 @@ class Recording:
             try:
                 self._learn(self.topics[topic].msgtype)
                 found.append(topic)
-            except _damage() as error:
+            except Exception as error:  # noqa: BLE001 (see above)
                 _log.warning('left out: %s, of %s: %s', topic, self.topics[topic].msgtype, _text(error))
         return found
 
@@ -181,7 +197,7 @@ class Recording:
         convert = self._typestore.deserialize_ros1 if self._is_ros1 else self._typestore.deserialize_cdr
         try:
             return convert(message.data, msgtype)
-        except _damage() as error:
+        except Exception as error:
             raise ValueError(f'a message on {message.topic} is no {msgtype}: {_text(error)}') from error
 
     def deserialize_or_skip(self, message: RawMessage) -> Any:
@@ -206,7 +222,7 @@ class Recording:
                 topics[name] = Topic(name, msgtype, count)
         return topics
 
-    def _damaged(self, error: BaseException) -> str:
+    def _damaged(self, error: Exception) -> str:
         suffix = next((s for s in _RESCUE if self.path.suffix == s or any(self.path.glob(f'*{s}*'))), '')
         topics = getattr(self, 'topics', None)
         listed = self.describe_topics() if topics else topics_in_metadata(self.path)
@@ -236,7 +252,9 @@ def _allow_unknown() -> None:
     from rosbags.rosbag2 import storage_mcap
 
     known: Any = storage_mcap.get_msgdef
-    vars(storage_mcap)['get_msgdef'] = lambda of: known(None if of and of.encoding == 'unknown' else of)
+    vars(storage_mcap)['get_msgdef'] = lambda schema: known(
+        None if schema and schema.encoding == 'unknown' else schema
+    )
     with suppress(ImportError):  # older ones read SQLite otherwise
         importlib.import_module('apsw').connection_hooks.append(lambda file: file.execute(_ALLOWED))
 
@@ -251,44 +269,13 @@ def _typestore(*, ros1: bool) -> Any:
     return store
 
 
-@cache
-def _damage() -> tuple[type[BaseException], ...]:
-    """Return what the parsers raise on bytes that are not what they should be."""
-    from rosbags import rosbag1, rosbag2
-    from rosbags.serde import SerdeError
-    from rosbags.typesys import TypesysError
-
-    kinds: list[type[BaseException]] = [
-        rosbag1.ReaderError,
-        rosbag2.ReaderError,
-        SerdeError,
-        ArithmeticError,
-        AssertionError,
-        AttributeError,
-        EOFError,
-        LookupError,
-        MemoryError,
-        OSError,
-        RuntimeError,  # lz4
-        TypeError,
-        TypesysError,
-        ValueError,
-        sqlite3.Error,
-        struct.error,
-        yaml.YAMLError,
-    ]
-    # The libraries below rosbags, by version of it and of Python
-    for module, name in (
-        ('apsw', 'Error'),
-        ('backports.zstd', 'ZstdError'),
-        ('compression.zstd', 'ZstdError'),
-        ('zstandard', 'ZstdError'),
-    ):
-        with suppress(ImportError):
-            kinds.append(getattr(importlib.import_module(module), name))
-    return tuple(kinds)
-
-
-def _text(error: BaseException) -> str:
+def _text(error: Exception) -> str:
     text = str(error).strip().rstrip('.') or type(error).__name__
     return next((meaning for part, meaning in _MEANING.items() if part in text), text)
+
+
+def vision_definition(msgtype: str) -> str:
+    """Return the definition of a message and of what it consists of; empty: it is of another package."""
+    root = msgtype.removeprefix(_VISION)
+    parts = [f'MSG: vision_msgs/{name}\n{fields}' for name, fields in _VISION_FIELDS.items() if name != root]
+    return f'\n{"=" * 80}\n'.join([_VISION_FIELDS[root], *parts]) if root in _VISION_FIELDS else ''

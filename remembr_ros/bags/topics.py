@@ -16,9 +16,8 @@ from remembr_ros.bags.poses import (
     PoseSource,
     TopicPoses,
 )
-from remembr_ros.bags.recording import Recording, Topic
+from remembr_ros.bags.recording import DETECTIONS_2D, DETECTIONS_3D, LABEL_INFO, Recording, Topic
 from remembr_ros.bags.tf import MAP_FRAME, TF_TYPES, TfPoses, TransformSurvey, asked_chain
-from remembr_ros.bags.vision_types import DETECTIONS_2D, DETECTIONS_3D, LABEL_INFO
 from remembr_ros.errors import BagUnreadable, InvalidRequest
 from remembr_ros.images import is_measurement
 

@@ -34,6 +34,14 @@ class Intrinsics:
     d: tuple[float, ...] = (0.0,) * 5
     r: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
+    @classmethod
+    def pinhole(cls, size: tuple[int, int], focal_px: float, centre_px: tuple[float, float]) -> 'Intrinsics':
+        """Return those of a camera without distortion, with square pixels."""
+        rows = np.array(
+            [[focal_px, 0.0, centre_px[0], 0.0], [0.0, focal_px, centre_px[1], 0.0], [0, 0, 1, 0]]
+        )
+        return cls(size, tuple(rows[:, :3].ravel().tolist()), tuple(rows.ravel().tolist()))
+
 
 class BagWriter:
     """Makes messages of ROS 2 Jazzy and writes them into one bag; a context manager.

@@ -106,7 +106,7 @@ def joined(a: PlacedSegment, b: PlacedSegment) -> PlacedSegment:
     """Return two segments as one, with as many frames as the one that has more, evenly spread over both."""
     first, last = a.segment, b.segment
     frames = evenly([*first.frames, *last.frames], max(len(first.frames), len(last.frames)))
-    poses = [one.pose for one in (a, b) for _ in range(one.merged) if one.pose is not None]
+    poses = [placed.pose for placed in (a, b) for _ in range(placed.merged) if placed.pose is not None]
     return replace(
         a,
         segment=Segment(first.start_ns, last.end_ns, tuple(frames)),

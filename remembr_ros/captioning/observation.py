@@ -110,8 +110,8 @@ class Describer:
     def _captions(self, segments: Sequence[PlacedSegment]) -> Iterator[Caption | CaptionerFailed]:
         """Yield what the captioner says of each segment, or how it failed."""
         clips = [
-            Clip([frame.image for frame in one.frames], (one.start_ns, one.end_ns))
-            for one in (placed.segment for placed in segments)
+            Clip([frame.image for frame in segment.frames], (segment.start_ns, segment.end_ns))
+            for segment in (placed.segment for placed in segments)
         ]
         for clip, placed, said in zip(clips, segments, self.captioner.caption(clips), strict=True):
             outcome, start_ns = said, placed.segment.start_ns
@@ -125,24 +125,24 @@ class Describer:
             yield outcome
 
     def _observation(self, placed: PlacedSegment, caption: Caption, captioner: str) -> Observation:
-        of, segment = self.remembering, placed.segment
+        remembering, segment = self.remembering, placed.segment
         memory = Memory(
-            id=memory_id(of.robot, 'captioner', segment.start_ns, of.camera),
-            robot=of.robot,
+            id=memory_id(remembering.robot, 'captioner', segment.start_ns, remembering.camera),
+            robot=remembering.robot,
             start_ns=segment.start_ns,
             end_ns=segment.end_ns,
             caption=caption.text,
             pose=placed.pose,
             frame_id=placed.frame_id,
-            map_id=of.map_id,
+            map_id=remembering.map_id,
             travelled=placed.travelled,
             scene_text=caption.scene_text,
             captioner=captioner,
-            camera=of.camera,
+            camera=remembering.camera,
             source='captioner',
             merged=placed.merged,
         )
-        return Observation(memory, _keyframes(segment, of.keyframes))
+        return Observation(memory, _keyframes(segment, remembering.keyframes))
 
 
 def observations(

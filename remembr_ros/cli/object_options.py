@@ -11,7 +11,7 @@ from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.objects.detectors.detection import get_detector
 from remembr_ros.objects.keeper import ObjectKeeper
-from remembr_ros.objects.recorded import RecordedViews
+from remembr_ros.objects.recorded_views import RecordedViews
 
 
 def add_detector(parser: argparse.ArgumentParser) -> None:

@@ -86,8 +86,8 @@ class Correction:
 
 def learned(variance: _Numbers, correction: Correction) -> _Numbers:
     """Return how wrong poses are [m2, m2, rad2], after what a frame's correction tells of that."""
-    told = correction.move**2 + np.diag(correction.covariance)
-    return np.clip((1.0 - LEARNED) * variance + LEARNED * told, LEAST_STD**2, MOST_STD**2)
+    squared = correction.move**2 + np.diag(correction.covariance)
+    return np.clip((1.0 - LEARNED) * variance + LEARNED * squared, LEAST_STD**2, MOST_STD**2)
 
 
 def _levers(points: _Numbers, eye: _Numbers) -> _Numbers:

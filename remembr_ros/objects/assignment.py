@@ -99,7 +99,7 @@ def distinct(lifted: Sequence[Lifted]) -> dict[int, Lifted]:
     shared = np.minimum(high[:, None], high[None]) - np.maximum(low[:, None], low[None])
     shared, volumes = np.prod(np.maximum(shared, 0.0), axis=2), np.prod(high - low, axis=1)
     smaller, larger = (pick(volumes[:, None], volumes[None]) for pick in (np.minimum, np.maximum))
-    labels = np.array([one.detection.label for one in lifted])
+    labels = np.array([placed.detection.label for placed in lifted])
     alike = labels[:, None] == labels[None]
     same = shared > np.where(alike, TWICE * smaller, SAME_ROOM * larger)
     kept: dict[int, Lifted] = {}
@@ -158,7 +158,7 @@ class Assignment:
             found = self._pairs(
                 placed, seen, tracks, boxes, Correction(eye, np.zeros(3), np.diag(MOST_STD**2))
             )
-            pairs, correction = max((pairs, correction), found, key=lambda of: len(of[0]))
+            pairs, correction = max((pairs, correction), found, key=lambda outcome: len(outcome[0]))
         if len(pairs) >= LEARN_FROM:
             self._variance = learned(self._variance, correction)
         return pairs, correction
@@ -234,9 +234,9 @@ def cheapest(cost: NDArray[np.float64]) -> list[tuple[int, int]]:
 
 def moved(placed: Sequence[Lifted], correction: Correction) -> list[Lifted]:
     """Return detections where they are by a correction of the frame's pose."""
-    middles = np.array([one.low + one.high for one in placed]).reshape(-1, 3) / 2.0
+    middles = np.array([thing.low + thing.high for thing in placed]).reshape(-1, 3) / 2.0
     shifted = zip(placed, correction.shift(middles), strict=True)
-    return [replace(one, low=one.low + by, high=one.high + by, shift=by) for one, by in shifted]
+    return [replace(thing, low=thing.low + by, high=thing.high + by, shift=by) for thing, by in shifted]
 
 
 def alike(a: NDArray[np.float32] | None, b: NDArray[np.float32] | None, unknown: float = 1.0) -> float:

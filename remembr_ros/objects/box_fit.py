@@ -24,10 +24,7 @@ def bounds(boxes: Sequence[SeenBox], left_out: float) -> tuple[Vector, Vector]:
     :param left_out: share of the outermost edges at each end that does not count
     """
     rows = np.array([edges for edges, _ in boxes])
-    ends = np.sort(rows[:, :6], axis=0)
-    at = left_out * (len(ends) - 1)
-    below = int(at)
-    edge = ends[below] + (at - below) * (ends[min(below + 1, len(ends) - 1)] - ends[below])
+    edge = np.quantile(rows[:, :6], left_out, axis=0)
     # Where it is, is the mean of where it was seen, of how far off each whole frame was, too.
     shift = rows[:, 6:].sum(axis=0) / len(rows)
     return edge[:3] - shift, -edge[3:] - shift

@@ -79,7 +79,7 @@ class ObjectKeeper:
         finally:
             if collecting:
                 gc.enable()
-        aliases = {alias for one in known for alias in one.facts.aliases}
+        aliases = {alias for thing in known for alias in thing.facts.aliases}
         self._gone = [memory.id for memory in stored if memory.id in aliases]
 
     def read_again(self, *, placed: bool = True) -> None:
@@ -88,10 +88,10 @@ class ObjectKeeper:
         :param placed: objects that were never stored yet stay; else they are given up
         :raises StoreUnavailable: the store does not work; all stays as it is
         """
-        new = {one.id: (one, crop) for one, crop in self.objects.changed()} if placed else {}
+        new = {memory.id: (memory, crop) for memory, crop in self.objects.changed()} if placed else {}
         waiting, pictures = self._waiting, self._pictures
-        self._waiting = {**waiting, **{name: one for name, (one, _) in new.items()}} if placed else {}
-        self._waiting = {name: one for name, one in self._waiting.items() if name not in self._stored}
+        self._waiting = {**waiting, **{name: memory for name, (memory, _) in new.items()}} if placed else {}
+        self._waiting = {name: memory for name, memory in self._waiting.items() if name not in self._stored}
         crops = {name: crop for name, (_, crop) in new.items() if crop is not None}
         self._pictures = {name: crop for name, crop in (pictures | crops).items() if name in self._waiting}
         self._read()
@@ -127,7 +127,7 @@ class ObjectKeeper:
         if abs(self._now_ns - self._kept_ns) >= (NEW_NS if self.objects.has_new else EVERY_NS):
             self._kept_ns = self._now_ns
             self.keep()
-        return {name: one.detection.box for name, one in zip(found, placed, strict=True) if name}
+        return {name: thing.detection.box for name, thing in zip(found, placed, strict=True) if name}
 
     @property
     def behind(self) -> bool:
@@ -146,7 +146,9 @@ class ObjectKeeper:
             self._waiting.pop(name, None)
             self._pictures.pop(name, None)
         # One comes after all others, and tells that they are stored: a kill may leave out any of one change.
-        waiting = sorted(self._waiting.values(), key=lambda one: (one.camera == self._camera, one.end_ns))
+        waiting = sorted(
+            self._waiting.values(), key=lambda memory: (memory.camera == self._camera, memory.end_ns)
+        )
         self._add(waiting[:-1], self._whole_ns)
         self._add(waiting[-1:], self._now_ns)
         self._whole_ns = self._now_ns
@@ -172,5 +174,5 @@ class ObjectKeeper:
             self._stored.add(memory.id)
             if memory.keyframes and self._pictures.pop(memory.id, b''):
                 self.objects.picture(memory.id, memory.keyframes)
-        for one in memories:
-            del self._waiting[one.id]
+        for memory in memories:
+            del self._waiting[memory.id]

@@ -122,7 +122,7 @@ def lift(detections: Sequence[Detection], view: CameraView, dropped: Counter[str
     flat = [detection for detection in best if detection.extent is None]
     cloud = _Cloud(view, view.depth) if view.depth is not None and flat else None
     lifted = iter(cloud.boxes(flat) if cloud else [_within_sight(detection, view) for detection in flat])
-    boxes = [_told(one.extent, view) if one.extent else next(lifted) for one in best]
+    boxes = [_told(found.extent, view) if found.extent else next(lifted) for found in best]
     for detection, found, look in zip(best, boxes, appearances_of(best, view.image), strict=True):
         if found is None:
             dropped['detections without depth'] += 1

@@ -42,7 +42,7 @@ class ObjectMap:
         self, robot: str, map_id: str = '', frame_id: str = 'map', known: Iterable[KnownObject] = ()
     ) -> None:
         self._robot, self._map_id, self._frame_id = robot, map_id, frame_id
-        self._tracks = [ObjectTrack.of(one) for one in known]
+        self._tracks = [ObjectTrack.of(thing) for thing in known]
         self._by_id = {name: track for track in self._tracks for name in (track.id, *track.aliases)}
         self._gone: list[str] = []
         times: defaultdict[str, list[Interval]] = defaultdict(list)
@@ -51,8 +51,8 @@ class ObjectMap:
             times[track.camera] += [*track.covered, (track.presence.looked_ns,) * 2, (track.kept[1],) * 2]
             kept[track.camera].append(track.kept)
         self._read = {
-            camera: [_whole(time, kept[camera]) for time in joined(of, ONE_INTERVAL_NS)]
-            for camera, of in times.items()
+            camera: [_whole(time, kept[camera]) for time in joined(seen, ONE_INTERVAL_NS)]
+            for camera, seen in times.items()
         }
         """By camera, the times of which all that it saw is known from before this program began."""
         self._has_news = not self._tracks
@@ -85,7 +85,7 @@ class ObjectMap:
             self.review(stamp_ns)
         self._latest_ns = max(self._latest_ns, stamp_ns)
         # What is read again changes nothing; what had not come to anything when it was cut off goes on later.
-        cameras = {one.detection.camera for one in placed} or self._read
+        cameras = {thing.detection.camera for thing in placed} or self._read
         again = any(self.has_read(stamp_ns, camera) for camera in cameras)
         things = distinct(placed)
         eye, seen = np.array(view.pose[0]), [*things.values()]
@@ -188,7 +188,7 @@ class ObjectMap:
         tracks = [
             track
             for track in self._tracks
-            if track is meant or any(deed.id == of for _, _, of in track.said.get('states', ()))
+            if track is meant or any(deed.id == cause for _, _, cause in track.said.get('states', ()))
         ]
         known = known_objects([self._current(track) for track in tracks], deleted=True)
         for thing in known_objects(with_states([deed], known), deleted=True):

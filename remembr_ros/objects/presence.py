@@ -102,7 +102,7 @@ def looks_at(view: DepthView, low: _Numbers, high: _Numbers) -> NDArray[np.int8]
     :param low: least coordinates [m] in the map, shape (n, 3); as high
     """
     points, eye = (low + high)[:, None] / 2.0 + (high - low)[:, None] * _CORNERS, np.array(view.pose[0])
-    measured, z = (of.reshape(points.shape[:2]) for of in view.measured(points.reshape(-1, 3)))
+    measured, z = (values.reshape(points.shape[:2]) for values in view.measured(points.reshape(-1, 3)))
     # Where each ray enters its box and leaves it, along the optical axis.
     rays = (points - eye) / np.maximum(z, NEAREST_M)[:, :, None]
     rays = np.where(np.abs(rays) < 1e-9, 1e-9, rays)

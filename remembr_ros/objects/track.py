@@ -108,8 +108,8 @@ class ObjectTrack:
         track._intervals, track._sightings = facts.intervals, known.sightings
         track.reach_m = MARGIN * max((math.dist(at, eye) for _, at, eye in known.sightings), default=0.0)
         track.covered, track.kept, track.moves = facts.intervals, facts.kept, known.moves
-        told = ('named', 'taken', 'deleted', 'apart', 'states')
-        track.said = {name: getattr(facts, name) for name in told}
+        corrected = ('named', 'taken', 'deleted', 'apart', 'states')
+        track.said = {name: getattr(facts, name) for name in corrected}
         track.beside.update(dict.fromkeys(facts.apart, TOLD_APART))
         track.presence = Presence(facts.intervals[-1][1], facts.looked, facts.absences)
         track._latest.extend([facts.intervals[-1][1]] * SURE_SIGHTS)

@@ -58,7 +58,7 @@ class VisibleObjects:
             if abs(sighting.stamp_ns - stamp_ns) <= NEAR_NS
             and (ids is None or not sighting.boxes.keys().isdisjoint(ids))
         ]
-        return min(fit, key=lambda one: abs(one.stamp_ns - stamp_ns), default=None)
+        return min(fit, key=lambda frame: abs(frame.stamp_ns - stamp_ns), default=None)
 
 
 def numbered(seen: SeenFrame, ids: Sequence[str]) -> bytes:

@@ -244,14 +244,14 @@ def write_floor_map(folder: Path, building: Building) -> Path:
     :return: map.yaml
     """
     solids = [solid for thing in building.things for solid in thing.solids]
-    there = [*building.walls, *(solid for solid in solids if solid.low[2] <= LIDAR_M <= solid.high[2])]
+    obstacles = [*building.walls, *(solid for solid in solids if solid.low[2] <= LIDAR_M <= solid.high[2])]
     low = [min(wall.low[axis] for wall in building.walls) - MARGIN_M for axis in (0, 1)]
     high = [max(wall.high[axis] for wall in building.walls) + MARGIN_M for axis in (0, 1)]
     width, height = (math.ceil((high[axis] - low[axis]) / RESOLUTION_M) for axis in (0, 1))
     cells = np.full((height, width), UNKNOWN, np.uint8)
     margin = round(MARGIN_M / RESOLUTION_M)
     cells[margin:-margin, margin:-margin] = FREE
-    for solid in there:
+    for solid in obstacles:
         rows, columns = (_cells(solid, axis, low[axis]) for axis in (1, 0))
         cells[rows, columns] = OCCUPIED
     # The picture's first row is the farthest north.

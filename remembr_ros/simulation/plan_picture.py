@@ -10,8 +10,6 @@ from remembr_ros.geometry import Point, Pose
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.simulation.building import Building, Place
-from remembr_ros.simulation.floor_plan import generate_building
-from remembr_ros.simulation.truth import RecordingTruth
 
 _HIT_COLOURS = ('#d1495b', '#2e7d4f', '#8e5ea2', '#e08e1b', '#1b7f9e', '#7a5230', '#5b5f97', '#b5179e')
 _MARKERS = ('o', 's', '^', 'D', 'P', 'v', 'X', 'h')
@@ -21,33 +19,31 @@ _ROOM_INK = '#6b6459'
 
 def draw_plan(  # noqa: PLR0917
     out_png: Path,
-    plan: RecordingTruth | Building,
-    track: Sequence[Point] = (),
-    memories: Sequence[Memory] = (),
-    hits: Sequence[Hit] | Mapping[str, Sequence[Hit]] = (),
-    goal: Pose | None = None,
-    title: str = '',
+    building: Building,
+    track: Sequence[Point],
+    memories: Sequence[Memory],
+    hits: Mapping[str, Sequence[Hit]],
+    goal: Pose | None,
+    title: str,
 ) -> None:
     """Draw a plan as a PNG of about 1600 by 1200 pixels.
 
     :param out_png: the picture; its folder is made if missing
-    :param plan: the building, or the truth of a recording, whose seed tells the building
     :param track: where the robot drove, in the order of time, in the map frame [m]
     :param memories: dots; unplaced ones are left out
-    :param hits: what was found; by question, each question gets a colour, a number and a line in the legend
-    :param goal: an arrow
+    :param hits: what was found, by question: each gets a colour, a number and a line in the legend
+    :param goal: an arrow; None: there is none
     :param title: above the plan
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    building = generate_building(plan.seed) if isinstance(plan, RecordingTruth) else plan
-    by_question = hits if isinstance(hits, Mapping) else ({'found': hits} if hits else {})
     wide, deep = building.size
-    rows = len(by_question)
-    figure = Figure(figsize=(12.8, 9.4 + 0.3 * rows), dpi=125, facecolor='white')
+    legend_in = 0.3 * len(hits)
+    high_in = 9.4 + legend_in
+    figure = Figure(figsize=(12.8, high_in), dpi=125, facecolor='white')
     FigureCanvasAgg(figure)
-    axes = figure.add_axes((0.02, (0.45 + 0.3 * rows) / (9.4 + 0.3 * rows), 0.96, 8.4 / (9.4 + 0.3 * rows)))
+    axes = figure.add_axes((0.02, (0.45 + legend_in) / high_in, 0.96, 8.4 / high_in))
     axes.set_xlim(-0.6, wide + 0.6)
     axes.set_ylim(-1.6, deep + 0.6)
     axes.set_aspect('equal')
@@ -56,34 +52,24 @@ def draw_plan(  # noqa: PLR0917
     _draw_labels(axes, building)
     _draw_track(axes, track)
     placed = [memory.pose for memory in memories if memory.pose is not None]
-    if placed:
-        axes.scatter(
-            [pose.x for pose in placed],
-            [pose.y for pose in placed],
-            s=26,
-            facecolor='white',
-            edgecolor=_INK,
-            linewidth=1.0,
-            zorder=6,
-            label=f'memories ({len(placed)})',
-        )
-    _draw_hits(axes, by_question)
-    _draw_goal(axes, goal)
+    axes.scatter(
+        [pose.x for pose in placed],
+        [pose.y for pose in placed],
+        s=26,
+        facecolor='white',
+        edgecolor=_INK,
+        linewidth=1.0,
+        zorder=6,
+        label=f'memories ({len(placed)})',
+    )
+    _draw_hits(axes, hits)
+    if goal is not None:
+        _draw_goal(axes, goal)
     _draw_scale(axes)
-    if title:
-        axes.set_title(title, fontsize=15, color=_INK, loc='left', pad=8, fontweight='bold')
-    handles, labels = axes.get_legend_handles_labels()
-    if handles:
-        figure.legend(
-            handles,
-            labels,
-            loc='lower left',
-            bbox_to_anchor=(0.03, 0.005),
-            ncols=1 if rows else len(handles),
-            frameon=False,
-            fontsize=10.5,
-            labelcolor=_INK,
-        )
+    axes.set_title(title, fontsize=15, color=_INK, loc='left', pad=8, fontweight='bold')
+    figure.legend(
+        loc='lower left', bbox_to_anchor=(0.03, 0.005), frameon=False, fontsize=10.5, labelcolor=_INK
+    )
     out_png.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(out_png)
 
@@ -189,9 +175,7 @@ def _draw_hits(axes: Any, by_question: Mapping[str, Sequence[Hit]]) -> None:
             )
 
 
-def _draw_goal(axes: Any, goal: Pose | None) -> None:
-    if goal is None:
-        return
+def _draw_goal(axes: Any, goal: Pose) -> None:
     dx, dy = 1.5 * math.cos(goal.yaw), 1.5 * math.sin(goal.yaw)
     axes.annotate(
         '',

@@ -1,7 +1,7 @@
 """The robot's drive along a building's route: rounded corners, limited speed and acceleration."""
 
 import math
-from dataclasses import dataclass
+import random
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +19,6 @@ _STEP_M = 0.01
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Twist:
-    """How a differential drive moves: forward [m/s] and turning counter-clockwise [rad/s]."""
-
-    forward: float
-    turning: float
-
-
 class Tour:
     """Where the robot is at each moment of its drive, in the map frame.
 
@@ -41,7 +33,7 @@ class Tour:
         steps = np.hypot(np.diff(self._x), np.diff(self._y))
         self._s: Array = np.concatenate([[0.0], np.cumsum(steps)])
         speed = self._speed_profile(steps, dwells)
-        self._times, self._at, self._speed = self._schedule(steps, speed, dwells)
+        self._times, self._at = self._schedule(steps, speed, dwells)
 
     def _speed_profile(self, steps: Array, dwells: dict[int, float]) -> Array:
         """Return the fastest allowed speed at each point of the path [m/s]."""
@@ -55,29 +47,24 @@ class Tour:
                 limit[i] = min(limit[i], math.sqrt(limit[before] ** 2 + gained))
         return limit
 
-    def _schedule(self, steps: Array, speed: Array, dwells: dict[int, float]) -> tuple[Array, Array, Array]:
-        """Return times [s], path lengths [m] and speeds [m/s]; where the robot stands, two rows."""
+    def _schedule(self, steps: Array, speed: Array, dwells: dict[int, float]) -> tuple[Array, Array]:
+        """Return times [s] and path lengths [m]; where the robot stands, two rows."""
         rows = []
         now = 0.0
         for i in range(len(speed)):
             if i:
                 now += 2 * steps[i - 1] / (speed[i - 1] + speed[i])
-            rows.append((now, self._s[i], speed[i]))
+            rows.append((now, self._s[i]))
             if i in dwells:
                 now += dwells[i]
-                rows.append((now, self._s[i], speed[i]))
-        times, at, speeds = np.array(rows).T
-        return times, at, speeds
+                rows.append((now, self._s[i]))
+        times, at = np.array(rows).T
+        return times, at
 
     @property
     def duration_s(self) -> float:
         """How long the drive takes."""
         return float(self._times[-1])
-
-    @property
-    def length_m(self) -> float:
-        """How far the robot drives."""
-        return float(self._s[-1])
 
     def pose_at(self, t_s: float) -> Pose:
         """Return where base_link is, t_s after the start; before it and after the end the robot stands."""
@@ -87,13 +74,11 @@ class Tour:
             float(np.interp(s, self._s, self._x)), float(np.interp(s, self._s, self._y)), 0.0, wrap_angle(yaw)
         )
 
-    def twist_at(self, t_s: float) -> Twist:
-        """Return how the robot moves, t_s after the start."""
-        if not 0.0 <= t_s <= self.duration_s:
-            return Twist(0.0, 0.0)
-        half = 0.02
-        turned = wrap_angle(self.pose_at(t_s + half).yaw - self.pose_at(t_s - half).yaw)
-        return Twist(float(np.interp(t_s, self._times, self._speed)), turned / (2 * half))
+
+def misplaced(pose: Pose, position_m: float, yaw_rad: float, rng: random.Random) -> Pose:
+    """Return a pose as a localisation with these standard deviations, of x, y and yaw, reports it."""
+    x, y = pose.x + rng.gauss(0.0, position_m), pose.y + rng.gauss(0.0, position_m)
+    return Pose(x, y, pose.z, wrap_angle(pose.yaw + rng.gauss(0.0, yaw_rad)))
 
 
 def _rounded(route: tuple[Waypoint, ...]) -> tuple[Array, dict[int, float]]:

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from remembr_ros.errors import BagUnreadable
 from remembr_ros.geometry import Point, Pose, StampedPose, mean_pose
 from remembr_ros.simulation.building import Building, SignPanel, Thing
-from remembr_ros.simulation.camera import Sight
+from remembr_ros.simulation.sight import Sight
 from remembr_ros.timestamps import NS
 
 SEGMENT_S = 3.0

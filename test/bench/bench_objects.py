@@ -25,10 +25,10 @@ from remembr_ros.objects.detectors.detection import Detection, get_detector
 from remembr_ros.objects.keeper import ObjectKeeper
 from remembr_ros.objects.lifting import CameraView, DepthView, Lifted, lift
 from remembr_ros.objects.object_map import ObjectMap
-from remembr_ros.objects.recorded import RecordedViews
+from remembr_ros.objects.recorded_views import RecordedViews
 from remembr_ros.objects.track import ObjectTrack
+from remembr_ros.simulation.homes.home_views import frames_of
 from remembr_ros.simulation.homes.layout import generate_home
-from remembr_ros.simulation.homes.renderer import frames_of
 from remembr_ros.timestamps import NS
 from test.bench.figure import Figure
 from test.bench.latency import timed

@@ -144,7 +144,7 @@ class Soak:
         from sensor_msgs.msg import CompressedImage
 
         from remembr_ros.nodes.base.conversions import time_to_msg
-        from remembr_ros.simulation.recording import START_NS
+        from remembr_ros.simulation.tour_bag import START_NS
 
         clock = self.node.create_publisher(Clock, '/clock', 10)
         poses = self.node.create_publisher(PoseWithCovarianceStamped, 'pose_with_covariance', 10)
@@ -168,7 +168,7 @@ class Soak:
 
     def make_tour(self, hours: float) -> Path:
         """Render the tour; return the file of its captions."""
-        from remembr_ros.simulation.recording import START_NS
+        from remembr_ros.simulation.tour_bag import START_NS
         from test.bench.soak_tour import record_tour
 
         self.tour = record_tour(self.folder / 'tour')

@@ -12,7 +12,7 @@ from sensor_msgs.msg import CompressedImage
 
 from remembr_ros.nodes.base.conversions import time_from_msg, time_to_msg
 from remembr_ros.nodes.replay.node import RawBag
-from remembr_ros.simulation.recording import START_NS, record_building
+from remembr_ros.simulation.tour_bag import START_NS, record_building
 from remembr_ros.timestamps import NS
 
 RATE_HZ = 2.0

@@ -31,7 +31,7 @@ def building(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name, raising=False)
     pytest.importorskip('pyvista', reason='rendering needs pyvista')
     pytest.importorskip('rapidocr', reason='the captioner scene_text needs rapidocr')
-    from remembr_ros.simulation.recording import record_building
+    from remembr_ros.simulation.tour_bag import record_building
 
     record_building(tmp_path / 'building', seed=3, duration_s=24.0)
     return tmp_path / 'building'

@@ -103,7 +103,7 @@ VENDORS = {
     'ctranslate2': ('speech/whisper.py',),
     'sounddevice': ('speech/sound/microphone.py',),
     'soxr': ('speech/sound/audio.py',),
-    'pyvista': ('simulation/renderer.py', 'simulation/homes/renderer.py'),
+    'pyvista': ('simulation/renderer.py', 'simulation/homes/home_views.py'),
     'vtk': ('simulation/renderer.py',),
     'vtkmodules': ('simulation/renderer.py',),
     'rosbags': ('bags/', 'nodes/'),

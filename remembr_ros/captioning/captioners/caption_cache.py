@@ -3,8 +3,6 @@
 import hashlib
 import json
 import logging
-import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from pydantic import TypeAdapter
 from remembr_ros.captioning.captioners.captioner import Caption, Captioner, Clip
 from remembr_ros.errors import CaptionerFailed
 from remembr_ros.images import Bgr
+from remembr_ros.memory.durable import replace_file
 
 _log = logging.getLogger(__name__)
 _FORMAT = TypeAdapter(Caption)
@@ -37,9 +36,11 @@ class CachingCaptioner:
     def caption(self, clips: Sequence[Clip]) -> Iterator[Caption | CaptionerFailed]:
         files = [self._folder / f'{self._key(clip.images)}.json' for clip in clips]
         kept = [_read(file) for file in files]
-        made = self._captioner.caption([c for c, there in zip(clips, kept, strict=True) if there is None])
-        for file, there in zip(files, kept, strict=True):
-            yield there or self._keep(next(made), file)
+        made = self._captioner.caption(
+            [clip for clip, known in zip(clips, kept, strict=True) if known is None]
+        )
+        for file, known in zip(files, kept, strict=True):
+            yield known or self._keep(next(made), file)
 
     def close(self) -> None:
         self._captioner.close()
@@ -47,7 +48,8 @@ class CachingCaptioner:
     def _keep(self, outcome: Caption | CaptionerFailed, file: Path) -> Caption | CaptionerFailed:
         if isinstance(outcome, Caption):
             try:
-                _write(file, outcome)
+                self._folder.mkdir(parents=True, exist_ok=True)
+                replace_file(file, _FORMAT.dump_json(outcome))
             except OSError as error:
                 _log.warning('a caption is not kept for the next time: %s', error)
         return outcome
@@ -65,15 +67,3 @@ def _read(file: Path) -> Caption | None:
         return _FORMAT.validate_json(file.read_bytes())
     except (OSError, ValueError):
         return None
-
-
-def _write(file: Path, caption: Caption) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=file.parent, suffix='.part')
-    try:
-        with os.fdopen(handle, 'wb') as kept:
-            kept.write(_FORMAT.dump_json(caption))
-        os.replace(temporary, file)
-    except OSError:
-        Path(temporary).unlink(missing_ok=True)
-        raise

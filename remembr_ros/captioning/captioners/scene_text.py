@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from remembr_ros.captioning.captioners.captioner import Caption, Clip, one_by_one
 from remembr_ros.captioning.captioners.signs import Line, Sign, group_signs, merge_signs
 from remembr_ros.captioning.frame_choice import sharpness
@@ -127,10 +129,8 @@ def _lines(result: Any, height: int, width: int) -> list[Line]:
     margin = BORDER * max(height, width)
     lines = []
     for text, confidence, box in zip(result.txts, result.scores, result.boxes, strict=True):
-        a, b, c, d = ((float(x), float(y)) for x, y in box)
-        xs, ys = [x for x, _ in (a, b, c, d)], [y for _, y in (a, b, c, d)]
-        cut = (
-            min(xs) <= margin or min(ys) <= margin or max(xs) >= width - margin or max(ys) >= height - margin
-        )
+        corners = np.asarray(box, np.float64)
+        cut = bool(((corners <= margin) | (corners >= (width - margin, height - margin))).any())
+        a, b, c, d = ((x, y) for x, y in corners.tolist())
         lines.append(Line(str(text), float(confidence), (a, b, c, d), cut))
     return lines

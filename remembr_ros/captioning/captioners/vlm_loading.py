@@ -19,8 +19,6 @@ REMOTE_CLASSES = (
 )
 """By which a model may offer code of its own, the best first."""
 
-_SPREAD = ('auto', 'balanced', 'balanced_low_0', 'sequential')  # ways to spread a model
-
 
 def load_vlm(name: str, options: VlmOptions) -> tuple[Any, Any]:
     """Return the processor and the model, ready to generate.
@@ -66,9 +64,9 @@ def _loaded(name: str, options: VlmOptions) -> tuple[Any, Any]:
     device = options.device
     if device == 'auto' and not torch.cuda.is_available():
         device = 'cpu'
-    if device in _SPREAD or options.quantization != 'none':
+    if device == 'auto' or options.quantization != 'none':
         _require('accelerate', f'the device {options.device} or a quantization')
-        placed['device_map'] = device if device in _SPREAD else {'': device}
+        placed['device_map'] = 'auto' if device == 'auto' else {'': device}
     if options.quantization != 'none':
         placed['quantization_config'] = _quantization(options.quantization)
     dtype = 'auto' if options.dtype == 'auto' else getattr(torch, options.dtype)

@@ -20,8 +20,8 @@ from remembr_ros.evaluation.objects.report import object_table, results
 from remembr_ros.evaluation.objects.rules import RULES
 from remembr_ros.evaluation.objects.run import LEVELS, drive_through
 from remembr_ros.evaluation.records.config import Seeds, option
+from remembr_ros.simulation.homes.home_bag import record_home
 from remembr_ros.simulation.homes.layout import VISITS, generate_home
-from remembr_ros.simulation.homes.recording import record_home
 
 NOISE = tuple(level.name for level in LEVELS)
 

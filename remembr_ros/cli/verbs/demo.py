@@ -21,7 +21,7 @@ from remembr_ros.geometry import Pose, StampedPose, distance
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.simulation.floor_plan import generate_building, write_floor_map
 from remembr_ros.simulation.plan_picture import draw_plan
-from remembr_ros.simulation.recording import record_building
+from remembr_ros.simulation.tour_bag import record_building
 from remembr_ros.simulation.truth import RecordingTruth, SignTruth, load_truth
 from remembr_ros.timestamps import NS
 
@@ -100,9 +100,10 @@ def run(args: argparse.Namespace) -> int:
             results.append({**answer_json(question, answer), **more})
     count = sum(result['right'] for result in results)
     track = [segment.pose.position for segment in truth.segments]
-    floor_map = write_floor_map(out, generate_building(args.seed))
+    building = generate_building(args.seed)
+    floor_map = write_floor_map(out, building)
     title = f'What the robot remembers ({len(memories)} memories)'
-    draw_plan(out / 'map.png', truth, track, memories, found, goal.pose if goal else None, title)
+    draw_plan(out / 'map.png', building, track, memories, found, goal.pose if goal else None, title)
     summary = {
         'planner': results[0]['planner'],
         'seed': args.seed,

@@ -35,10 +35,11 @@ from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.places.place import place
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.simulation.homes.day import WorkDay, generate_day
-from remembr_ros.simulation.homes.home import Interaction, Item, Placement, centre_of, misplaced, name_of
-from remembr_ros.simulation.homes.renderer import RATE_HZ, HomeFrame, camera_pose, frames_of
+from remembr_ros.simulation.homes.home import Interaction, Item, Placement, centre_of, name_of
+from remembr_ros.simulation.homes.home_simulator import HomeSimulator, room_of
+from remembr_ros.simulation.homes.home_views import RATE_HZ, HomeFrame, camera_pose, frames_of
 from remembr_ros.simulation.homes.rounds import arrival, drive
-from remembr_ros.simulation.homes.simulator import HomeSimulator, room_of
+from remembr_ros.simulation.tour import misplaced
 from remembr_ros.timestamps import NS
 
 ROBOT = 'robot'

@@ -13,7 +13,7 @@ from itertools import pairwise
 from remembr_ros.memory.objects.wording import with_article
 from remembr_ros.simulation.homes.day import WorkDay
 from remembr_ros.simulation.homes.home import ACTIONS, Interaction, Item, centre_of, name_of
-from remembr_ros.simulation.homes.simulator import room_of
+from remembr_ros.simulation.homes.home_simulator import room_of
 from remembr_ros.simulation.homes.trajectory import other_looks
 
 MOST = 4  # things that an answer has to name: nobody wants to hear of more

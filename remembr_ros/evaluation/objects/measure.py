@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from remembr_ros.evaluation.objects.rules import Belief, Vector
 from remembr_ros.objects.lifting import DepthView
 from remembr_ros.simulation.homes.home import Home, Item, Shown, centre_of
-from remembr_ros.simulation.homes.renderer import CAMERA, RATE_HZ, HomeFrame, camera_pose
+from remembr_ros.simulation.homes.home_views import CAMERA, RATE_HZ, HomeFrame, camera_pose
 
 SHOWN_FRAMES = 3  # that show a thing where it is, or where it was, before anybody could know
 SEEN_M = 5.0  # what is further away is not seen

@@ -14,8 +14,9 @@ from remembr_ros.evaluation.objects.measure import Changes, Tally, count
 from remembr_ros.evaluation.objects.rules import RULES, Belief, ObjectRule
 from remembr_ros.objects.detectors.simulated import NO_ERRORS, DetectorErrors, SimulatedDetector
 from remembr_ros.objects.lifting import CameraView, DepthView, Lifted, lift
-from remembr_ros.simulation.homes.home import Home, misplaced
-from remembr_ros.simulation.homes.renderer import CAMERA, HomeFrame, camera_pose, frames_of
+from remembr_ros.simulation.homes.home import Home
+from remembr_ros.simulation.homes.home_views import CAMERA, HomeFrame, camera_pose, frames_of
+from remembr_ros.simulation.tour import misplaced
 
 LOOK_EVERY = 10  # frames between two looks at what is known
 

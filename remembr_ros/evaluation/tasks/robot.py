@@ -19,9 +19,9 @@ from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.navigation.plan import Rules, plan_goals
 from remembr_ros.navigation.terrain import Terrain
 from remembr_ros.simulation.homes.home import ACTIONS, OPENS, Visit, name_of
-from remembr_ros.simulation.homes.renderer import RATE_HZ
+from remembr_ros.simulation.homes.home_simulator import VISIBLE_PART, HomeSimulator
+from remembr_ros.simulation.homes.home_views import RATE_HZ
 from remembr_ros.simulation.homes.rounds import drive
-from remembr_ros.simulation.homes.simulator import VISIBLE_PART, HomeSimulator
 from remembr_ros.simulation.homes.world import HomeWorld
 from remembr_ros.simulation.ways import ROBOT_M
 

@@ -34,7 +34,7 @@ from remembr_ros.objects.detectors.detection import Detector, get_detector
 from remembr_ros.objects.detectors.open_vocabulary import MOST_PROMPTS, OpenVocabularyDetector
 from remembr_ros.objects.keeper import ObjectKeeper
 from remembr_ros.objects.pairing import Pairing
-from remembr_ros.objects.recorded import EVERY_NS
+from remembr_ros.objects.recorded_views import EVERY_NS
 from remembr_ros.timestamps import NS
 
 LINGER_S = 2.0  # [s] for what is known to be stored before the process ends; a detector may hang

@@ -93,7 +93,9 @@ class SimulatedDetector:
             own = None if errors.box_px else mask
             scores = {label: 0.5 + 0.45 * score}
             found.append(Detection(stamp_ns, camera, tuple(edges.tolist()), scores, own))
-        return sorted((one for one in found if one.is_sound()), key=lambda one: -one.score)
+        return sorted(
+            (detection for detection in found if detection.is_sound()), key=lambda detection: -detection.score
+        )
 
     def close(self) -> None:
         """Let go of the recording, if there is one."""

@@ -41,7 +41,7 @@ class ToldDetections:
 
     def take_labels(self, message: Any) -> None:
         """Take a vision_msgs/LabelInfo: from now on its names, and no earlier ones, stand for numbers."""
-        named = ((int(one.class_id), one.class_name.strip()) for one in message.class_map)
+        named = ((int(entry.class_id), entry.class_name.strip()) for entry in message.class_map)
         self._names = {number: name for number, name in named if name}
 
     def take(self, message: Any, map_frame: str, received_ns: int) -> Told | None:
@@ -60,30 +60,31 @@ class ToldDetections:
         in_map = in_space and frame_id == map_frame
         try:
             best = heapq.nlargest(MOST, message.detections, key=_score)
-            found = [self._detection(one, stamp_ns, in_map if in_space else None) for one in best]
+            found = [self._detection(received, stamp_ns, in_map if in_space else None) for received in best]
         except AttributeError:
             self.dropped['arrays of vision_msgs from before 4.0'] += 1
             return None
         self.dropped['detections beyond the number that fits a frame'] += len(message.detections) - len(best)
         self.dropped['detections without a label, or a sound box'] += found.count(None)
-        self._told[stamp_ns] = [one for one in found if one]
+        self._told[stamp_ns] = [detection for detection in found if detection]
         if len(self._told) > STAMPS:
             del self._told[next(iter(self._told))]
         return Told(stamp_ns, self._base_frame if in_map else frame_id, in_space)
 
     def detect(self, image: Bgr | None, stamp_ns: int, camera: str = '') -> list[Detection]:
         """Return what was told of that time, best first; of what was told in space, boxes are none yet."""
-        return [replace(one, camera=camera) for one in self._told.get(stamp_ns, ())]
+        return [replace(detection, camera=camera) for detection in self._told.get(stamp_ns, ())]
 
     def close(self) -> None:
         """Forget what was told."""
         self._told.clear()
 
-    def _detection(self, one: Any, stamp_ns: int, in_map: bool | None) -> Detection | None:
+    def _detection(self, received: Any, stamp_ns: int, in_map: bool | None) -> Detection | None:
         """Return a detection; None: it makes no sense. Its box is in the map or not; None: in the image."""
         scores: dict[str, float] = {}
         for score, name in sorted(
-            ((float(hypothese.score), hypothese.class_id) for hypothese in _hypotheses(one)), reverse=True
+            ((float(hypothese.score), hypothese.class_id) for hypothese in _hypotheses(received)),
+            reverse=True,
         ):
             known = name.strip()
             if _NUMBER.fullmatch(known):
@@ -91,20 +92,20 @@ class ToldDetections:
             if known and len(scores) < LABELS:
                 scores.setdefault(known[:MAX_NAMED].strip(), score)
         try:
-            extent = None if in_map is None else _extent(one, in_map)
-            box = _hull(one.bbox) if extent is None else (0.0, 0.0, 1.0, 1.0)
+            extent = None if in_map is None else _extent(received, in_map)
+            box = _hull(received.bbox) if extent is None else (0.0, 0.0, 1.0, 1.0)
         except (ValueError, OverflowError, ZeroDivisionError):  # not finite, or no rotation
             return None
         found = Detection(stamp_ns, '', box, scores, extent=extent)
         return found if found.is_sound() else None
 
 
-def _hypotheses(one: Any) -> list[Any]:
-    return [result.hypothesis for result in one.results if 0.0 < result.hypothesis.score <= 1.0]
+def _hypotheses(received: Any) -> list[Any]:
+    return [result.hypothesis for result in received.results if 0.0 < result.hypothesis.score <= 1.0]
 
 
-def _score(one: Any) -> float:
-    return max((float(hypothese.score) for hypothese in _hypotheses(one)), default=0.0)
+def _score(received: Any) -> float:
+    return max((float(hypothese.score) for hypothese in _hypotheses(received)), default=0.0)
 
 
 def _hull(bbox: Any) -> PixelBox:
@@ -117,11 +118,11 @@ def _hull(bbox: Any) -> PixelBox:
     return float(at.x) - across, float(at.y) - down, float(at.x) + across, float(at.y) + down
 
 
-def _extent(one: Any, in_map: bool) -> Extent:
-    at, q, size = one.bbox.center.position, one.bbox.center.orientation, one.bbox.size
+def _extent(received: Any, in_map: bool) -> Extent:
+    at, q, size = received.bbox.center.position, received.bbox.center.orientation, received.bbox.size
     norm = math.hypot(q.x, q.y, q.z, q.w)
     pose = ((at.x, at.y, at.z), (q.x / norm, q.y / norm, q.z / norm, q.w / norm))
-    variances = one.results[0].pose.covariance[:15:7] if len(one.results) else ()
-    told = math.sqrt(max(sum(map(float, variances)) / 3.0, 0.0))
-    std_m = told if STD_M[0] <= told <= STD_M[1] else USUAL_STD_M
+    variances = received.results[0].pose.covariance[:15:7] if len(received.results) else ()
+    reported_m = math.sqrt(max(sum(map(float, variances)) / 3.0, 0.0))
+    std_m = reported_m if STD_M[0] <= reported_m <= STD_M[1] else USUAL_STD_M
     return Extent(pose, (size.x, size.y, size.z), std_m, in_map)

@@ -87,11 +87,13 @@ class _Making:
         can tell which one it was."""
         again = self._rng.random() < AGAIN
         names = set(map(name_of, carried))
-        there = [self._making.items[number - 1] for number in self._making.placed]
-        some = [item for item in there if item.kind == 'small' and item.label in ON_FURNITURE]
-        some = [item for item in some if (item in carried if again else name_of(item) not in names)]
-        self._rng.shuffle(some)
-        return some[:TRIES]
+        placed = [self._making.items[number - 1] for number in self._making.placed]
+        candidates = [item for item in placed if item.kind == 'small' and item.label in ON_FURNITURE]
+        candidates = [
+            item for item in candidates if (item in carried if again else name_of(item) not in names)
+        ]
+        self._rng.shuffle(candidates)
+        return candidates[:TRIES]
 
     def _carry(self, item: Item, pause_ns: int) -> bool:
         """Take a thing to another piece of furniture; return whether that can be done."""

@@ -1,6 +1,5 @@
 """What a home consists of and what a robot can do in it. Metres in the map frame, z up from the floor."""
 
-import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -9,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import Point, Pose, wrap_angle
+from remembr_ros.geometry import Point, Pose
 from remembr_ros.simulation.building import Place, Solid, middle_and_size
 
 SHOWN_PX = 20  # an item of fewer pixels cannot be told
@@ -104,12 +103,6 @@ def centre_of(item: Item, placement: Placement) -> Point:
     """Return the middle of an item's box [m]."""
     x, y, z = (a + b for a, b in zip(placement.origin, middle_and_size(item.solids)[0], strict=True))
     return (x, y, z)
-
-
-def misplaced(pose: Pose, position_m: float, yaw_rad: float, rng: random.Random) -> Pose:
-    """Return a pose as a localisation with these standard deviations, of x, y and yaw, tells it."""
-    x, y = pose.x + rng.gauss(0.0, position_m), pose.y + rng.gauss(0.0, position_m)
-    return Pose(x, y, pose.z, wrap_angle(pose.yaw + rng.gauss(0.0, yaw_rad)))
 
 
 OPENS = ('fridge', 'drawer')

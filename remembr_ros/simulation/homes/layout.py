@@ -148,20 +148,20 @@ class HomeMaking:
             if wide > (x1 - x0) / 2 or deep > (y1 - y0) / 2 or high > top - z:
                 continue
             x, y = self.rng.uniform(x0 + wide, x1 - wide), self.rng.uniform(y0 + deep, y1 - deep)
-            there = Placement((x, y, z), number)
-            moves = before is None or _apart(there, before) >= LEAST_MOVE_M
-            if moves and not any(self._meets(item, there, other) for other in self.placed):
-                return there
+            spot = Placement((x, y, z), number)
+            moves = before is None or _apart(spot, before) >= LEAST_MOVE_M
+            if moves and not any(self._meets(item, spot, other) for other in self.placed):
+                return spot
         return None
 
-    def _meets(self, item: Item, there: Placement, number: int) -> bool:
+    def _meets(self, item: Item, spot: Placement, number: int) -> bool:
         other, at = self.items[number - 1], self.placed[number]
         room = [(a + b) / 2 + GAP_M for a, b in zip(item.size[:2], other.size[:2], strict=True)]
         return (
             other.kind != 'furniture'
             and number != item.number
-            and (there.receptacle, there.origin[2]) == (at.receptacle, at.origin[2])
-            and all(abs(there.origin[i] - at.origin[i]) < room[i] for i in range(2))
+            and (spot.receptacle, spot.origin[2]) == (at.receptacle, at.origin[2])
+            and all(abs(spot.origin[i] - at.origin[i]) < room[i] for i in range(2))
         )
 
 

@@ -9,8 +9,8 @@ from remembr_ros.geometry import Point, Pose
 from remembr_ros.navigation.grid import Points
 from remembr_ros.simulation.homes.catalogue import ON_FURNITURE
 from remembr_ros.simulation.homes.home import Home, Impossible, Interaction, Item, Placement, Visit, name_of
+from remembr_ros.simulation.homes.home_views import CAMERA, MOUNT, scene
 from remembr_ros.simulation.homes.layout import HomeMaking, ground
-from remembr_ros.simulation.homes.renderer import CAMERA, MOUNT, scene
 from remembr_ros.simulation.homes.rounds import arrival
 from remembr_ros.simulation.ways import Ways
 

@@ -172,7 +172,7 @@ class _Making:
     def _furniture(self, number: int) -> int:
         """Return any furniture but the one that a thing is on."""
         own = self._world.base(number)
-        return self._rng.choice(sorted({one for one, _ in self._making.surfaces if one not in (0, own)}))
+        return self._rng.choice(sorted({base for base, _ in self._making.surfaces if base not in (0, own)}))
 
     def _first(self, found: list[int]) -> int:
         if not found:
@@ -187,7 +187,7 @@ class _Making:
         by_label: defaultdict[str, list[int]] = defaultdict(list)
         for number in self._small():
             by_label[self._making.items[number - 1].label].append(number)
-        pairs = [pair for some in by_label.values() for pair in combinations(some, 2)]
+        pairs = [pair for alike in by_label.values() for pair in combinations(alike, 2)]
         if not pairs:
             raise Impossible('no two are of a kind')
         one, other = self._rng.choice(pairs)
@@ -198,9 +198,9 @@ class _Making:
             self._world.carry(thing, target, self._seconds)
 
     def _into_movable(self) -> None:
-        carrier = self._first([one for one in self._small(*MOVABLE) if not self._world.holds(one)])
+        carrier = self._first([number for number in self._small(*MOVABLE) if not self._world.holds(number)])
         fits = MOVABLE[self._making.items[carrier - 1].label]
-        thing = self._first([one for one in self._small(*fits) if one != carrier])
+        thing = self._first([number for number in self._small(*fits) if number != carrier])
         if self._world.base(thing) == thing or self._world.holds(thing):
             raise Impossible('it cannot be put into anything')
         self._world.carry(thing, carrier, self._seconds)
@@ -221,7 +221,7 @@ class _Making:
         done = {deed.item for deed in self._world.done if deed.kind == kind}
         if len(done) == MOST_ACTIONS:
             raise Impossible(f'{kind} was done to enough things')
-        number = self._first([one for one in self._small(*ACTIONS[kind]) if one not in done])
+        number = self._first([number for number in self._small(*ACTIONS[kind]) if number not in done])
         self._world.go_to(number)
         self._world.act(kind, number, self._seconds())
 
@@ -229,9 +229,10 @@ class _Making:
         """Put a thing of the first fifth to one of the last fifth."""
         world, start_ns = self._world, self._world.drives[0].start_ns
         fifth_ns = FIFTH * (world.now_ns - start_ns)
-        there = [deed for deed in world.done if deed.item in self._making.placed]
-        early = [one.item for one in there if one.start_ns <= start_ns + fifth_ns and world.carries(one.item)]
-        late = [world.base(one.item) for one in there if one.start_ns >= world.now_ns - fifth_ns]
+        deeds = [deed for deed in world.done if deed.item in self._making.placed]
+        first = [deed.item for deed in deeds if deed.start_ns <= start_ns + fifth_ns]
+        early = [number for number in first if world.carries(number)]
+        late = [world.base(deed.item) for deed in deeds if deed.start_ns >= world.now_ns - fifth_ns]
         surfaces = {number for number, _ in self._making.surfaces}
         pairs = [(a, b) for a, b in product(early, late) if b in surfaces and b != world.base(a)]
         thing, target = self._rng.choice(pairs) if pairs else (0, 0)

@@ -61,8 +61,8 @@ class HomeWorld(HomeState):
         """
         pose = self.pose
         free = self.ways.places[self.ways.is_free]
-        there = bool(np.hypot(*(free - np.array(goal[:2])).T).min() <= OFF_M)
-        corners = [(x, y, 0) for x, y in self.ways.way((pose.x, pose.y), goal)] if there else []
+        is_near = bool(np.hypot(*(free - np.array(goal[:2])).T).min() <= OFF_M)
+        corners = [(x, y, 0) for x, y in self.ways.way((pose.x, pose.y), goal)] if is_near else []
         if not corners:
             raise Impossible(f'no way leads to {goal[0]:.2f}, {goal[1]:.2f}')
         corners[-1] = (*corners[-1][:2], turns)
@@ -127,11 +127,11 @@ class HomeWorld(HomeState):
             raise Impossible(f'the {name_of(item)} cannot be carried')
         self._did('pick', number, before.receptacle, seconds)
         inside = self.holds(number)
-        for one in inside:  # and what is in that
-            inside += self.holds(one)
-        self._inside = {one: _moved(self.making.placed[one], before.origin, -1.0) for one in inside}
-        for one in (number, *inside):
-            del self.making.placed[one]
+        for thing in inside:  # and what is in that
+            inside += self.holds(thing)
+        self._inside = {thing: _moved(self.making.placed[thing], before.origin, -1.0) for thing in inside}
+        for thing in (number, *inside):
+            del self.making.placed[thing]
         self.held = number
         self.deeds.append(Act('pick', number))
 
@@ -148,8 +148,8 @@ class HomeWorld(HomeState):
         if spot is None or not self.receives(receptacle) or not self._is_over(receptacle, spot):
             raise Impossible(f'there is no room for the {name_of(item)} on the {name_of(target)}')
         self.making.placed[self.held] = spot
-        for one, offset in self._inside.items():
-            self.making.placed[one] = _moved(offset, spot.origin, 1.0)
+        for thing, offset in self._inside.items():
+            self.making.placed[thing] = _moved(offset, spot.origin, 1.0)
         self._did('place', self.held, receptacle, seconds)
         self.deeds.append(Act('place', receptacle, spot.origin))
         self.held, self._inside = 0, {}
@@ -165,13 +165,13 @@ class HomeWorld(HomeState):
         if stand is None or spot is None:
             raise Impossible(f'the robot cannot fetch the {name_of(self.item(number))}, or nothing is free')
         placed[number] = spot
-        there = self.stand(number)
+        goal = self.stand(number)
         placed[number] = before
-        if there is None:
+        if goal is None:
             raise Impossible(f'nowhere can the robot put the {name_of(self.item(number))} down')
         self.go(stand, before.origin, pause_ns=pause_ns)
         self.pick(number, seconds())
-        self.go(there, spot.origin)
+        self.go(goal, spot.origin)
         self.place(receptacle, spot, seconds())
 
     def receives(self, number: int) -> bool:

@@ -14,7 +14,7 @@ from remembr_ros.nodes.objects import node as objects_module
 from remembr_ros.nodes.objects.node import ObjectsNode
 from remembr_ros.objects.alignment import AGREED
 from remembr_ros.objects.detectors.detection import Detection
-from remembr_ros.objects.recorded import EVERY_NS
+from remembr_ros.objects.recorded_views import EVERY_NS
 from remembr_ros.timestamps import NS
 from test.node.objects.eyes import Eyes
 from test.node.objects.test_node import find, place, status

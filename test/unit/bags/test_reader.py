@@ -56,7 +56,7 @@ def test_every_container_gives_the_same_events(bag: Any, t0: int, kind: str, com
     reader = open_bag(out.path)
     assert (reader.image_topic, reader.pose_source) == ('/camera/image/compressed', '/pose (PoseStamped)')
     assert (reader.start_ns, reader.end_ns, reader.frame_count) == (t0, t0 + 4 * S + 1, 5)
-    assert reader.topics['/pose'] == 'geometry_msgs/msg/PoseStamped'
+    assert reader.recording.topics['/pose'].msgtype == 'geometry_msgs/msg/PoseStamped'
     frames, poses = read(reader)
     assert [frame.stamp_ns for frame in frames] == [t0 + number * S for number in range(5)]
     assert frames[0].decode().shape == (24, 32, 3)
@@ -100,7 +100,7 @@ def test_custom_types_do_not_matter(bag: Any, t0: int, kind: str) -> None:
         out.add('/mood', out.make('my_robot_msgs/msg/Mood', 0.5, 'sun'), t0)
         out.compressed('/image', t0)
     reader = open_bag(out.path)
-    assert reader.topics['/mood'] == 'my_robot_msgs/msg/Mood'
+    assert reader.recording.topics['/mood'].msgtype == 'my_robot_msgs/msg/Mood'
     assert len(read(reader)[0]) == 1
 
 

@@ -10,8 +10,8 @@ from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.objects.keeper import AGAIN_NS
 from remembr_ros.objects.lifting import CameraView, Lifted
 from remembr_ros.objects.object_map import ObjectMap
+from remembr_ros.simulation.homes.home_views import RATE_HZ, frames_of
 from remembr_ros.simulation.homes.layout import generate_home
-from remembr_ros.simulation.homes.renderer import RATE_HZ, frames_of
 from remembr_ros.timestamps import NS
 
 SEEDS = (305, 316)

@@ -24,7 +24,8 @@ def tour(building):
 
 def test_tour_takes_about_two_minutes(tour):
     assert 90.0 < tour.duration_s < 130.0
-    assert 60.0 < tour.length_m < 100.0
+    poses = [tour.pose_at(t) for t in np.arange(0.0, tour.duration_s, 0.1)]
+    assert 60.0 < sum(math.dist(a.position, b.position) for a, b in itertools.pairwise(poses)) < 100.0
 
 
 def test_robot_never_touches_anything(building, tour):
@@ -53,21 +54,12 @@ def test_robot_faces_the_way_it_drives(tour):
             assert abs(wrap_angle(heading - tour.pose_at(t).yaw)) < 0.1
 
 
-def test_twist_is_the_derivative_of_the_pose(tour):
-    for t in np.arange(0.5, tour.duration_s - 0.5, 1.7):
-        a, b = tour.pose_at(t - 0.02), tour.pose_at(t + 0.02)
-        twist = tour.twist_at(t)
-        assert twist.forward == pytest.approx(math.dist(a.position, b.position) / 0.04, abs=0.05)
-        assert twist.turning == pytest.approx(wrap_angle(b.yaw - a.yaw) / 0.04, abs=0.05)
-
-
 def test_robot_stands_at_both_ends_and_outside_the_tour(building, tour):
     first, last = building.route[0], building.route[-1]
     assert tour.pose_at(-5.0) == tour.pose_at(0.0)
     assert tour.pose_at(tour.duration_s + 5.0) == tour.pose_at(tour.duration_s)
     assert tour.pose_at(0.0).position == pytest.approx((first.x, first.y, 0.0))
     assert tour.pose_at(tour.duration_s).position == pytest.approx((last.x, last.y, 0.0))
-    assert tour.twist_at(-1.0).forward == tour.twist_at(tour.duration_s + 1.0).forward == 0.0
 
 
 def test_robot_dwells_where_the_route_says_so(building, tour):

@@ -3,8 +3,8 @@ import pytest
 
 from remembr_ros.errors import BagUnreadable
 from remembr_ros.geometry import StampedPose
-from remembr_ros.simulation.camera import Sight
 from remembr_ros.simulation.floor_plan import generate_building
+from remembr_ros.simulation.sight import Sight
 from remembr_ros.simulation.tour import Tour
 from remembr_ros.simulation.truth import describe, load_truth, observe, save_truth
 from remembr_ros.timestamps import NS

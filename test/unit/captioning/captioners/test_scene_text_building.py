@@ -14,9 +14,9 @@ from remembr_ros.captioning.captioners.scene_text import SceneTextCaptioner
 from remembr_ros.geometry import Pose
 from remembr_ros.images import Bgr, decode_compressed, encode_jpeg
 from remembr_ros.simulation.building import SignPanel
-from remembr_ros.simulation.camera import HEIGHT, WIDTH, Sight, optical_centre, project
 from remembr_ros.simulation.floor_plan import generate_building
 from remembr_ros.simulation.renderer import Renderer
+from remembr_ros.simulation.sight import HEIGHT, WIDTH, Sight, optical_centre, project
 from remembr_ros.simulation.tour import Tour
 
 for package in ('rapidocr', 'pyvista'):

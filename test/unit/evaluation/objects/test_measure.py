@@ -8,7 +8,7 @@ from remembr_ros.evaluation.objects.rules import Belief
 from remembr_ros.geometry import Pose
 from remembr_ros.simulation.building import Solid
 from remembr_ros.simulation.homes.home import Home, Item, Placement, Visit, centre_of
-from remembr_ros.simulation.homes.renderer import CAMERA, HomeFrame
+from remembr_ros.simulation.homes.home_views import CAMERA, HomeFrame
 
 SOLIDS = (Solid((-0.05, -0.05, 0.0), (0.05, 0.05, 0.1), (255, 0, 0)),)
 ITEMS = (

@@ -8,7 +8,7 @@ import pytest
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.simulation.homes.day import GRASP_S, HANDLED, WorkDay, generate_day
 from remembr_ros.simulation.homes.home import centre_of
-from remembr_ros.simulation.homes.renderer import scene
+from remembr_ros.simulation.homes.home_views import scene
 from remembr_ros.simulation.homes.rounds import arrival
 from remembr_ros.timestamps import NS
 

@@ -9,11 +9,10 @@ from typing import Any
 
 from remembr_ros.bags.poses import stamp_of
 from remembr_ros.bags.reader import frame_of
-from remembr_ros.bags.recording import RawMessage, Recording
+from remembr_ros.bags.recording import DETECTIONS_3D, RawMessage, Recording
 from remembr_ros.bags.tf import BASE_FRAMES, TransformSurvey, add_recorded
 from remembr_ros.bags.topics import camera_info_topic, choose_image_topic, depth_topic, detections_topics
 from remembr_ros.bags.transforms import TransformTree
-from remembr_ros.bags.vision_types import DETECTIONS_3D
 from remembr_ros.errors import BagUnreadable
 from remembr_ros.objects.camera import depth_of
 from remembr_ros.objects.detectors.told import ToldDetections

@@ -7,7 +7,6 @@ rendering gives picture and masks.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import cv2
@@ -17,18 +16,16 @@ from numpy.typing import NDArray
 from remembr_ros.geometry import Point, Pose, Quaternion, Transform, compose, quaternion_from_yaw, rotate
 from remembr_ros.images import Bgr
 from remembr_ros.objects.camera import Depth, Pinhole
-from remembr_ros.simulation.building import Solid
 from remembr_ros.simulation.homes.home import SHOWN_PX, Home, Visit
 from remembr_ros.simulation.homes.rounds import drive
 from remembr_ros.simulation.renderer import (
-    FAR_M,
     LENS_BLUR_PX,
-    NEAR_M,
-    coloured_surface,
     colours_of,
     metres_of,
     off_screen,
+    render,
 )
+from remembr_ros.simulation.surfaces import surface_of
 
 CAMERA = Pinhole(320, 240, 210.0, 210.0, 159.5, 119.5)
 """Colour and depth: 75 degrees wide."""
@@ -82,17 +79,15 @@ def scene(home: Home, visit: Visit) -> Iterator[Callable[[int, Pose], HomeFrame]
     :raises RemembrError: the extra simulation is not installed
     """
     # Of each face: what it looks like, blue first, and whose it is; the first one is the sky.
-    looks, owner, points, faces = [(236, 222, 205)], [0], [np.empty((0, 3))], []
+    looks, owner, points, faces, before = [(236, 222, 205)], [0], [np.empty((0, 3))], [], 0
     for number, solid in home.solids(visit):
-        own, polygons, shades = _surface(solid)
-        at, before = 0, sum(map(len, points))
-        while at < len(polygons):
-            corners = polygons[at + 1 : at + 1 + polygons[at]]
+        own, polygons, shades = surface_of(solid)
+        for corners in polygons:
             looks.append(tuple(shades[corners[0], ::-1].tolist()))
             owner.append(number)
-            faces += [len(corners), *(before + corners)]
-            at += len(corners) + 1
+            faces += [len(corners), *(before + corner for corner in corners)]
         points.append(own)
+        before += len(own)
     with off_screen(CAMERA.width, CAMERA.height, CAMERA.fx) as plotter:
         import pyvista
 
@@ -108,21 +103,11 @@ def scene(home: Home, visit: Visit) -> Iterator[Callable[[int, Pose], HomeFrame]
         plotter.close()
 
 
-@lru_cache(8192)  # most things stay where they are from scene to scene
-def _surface(solid: Solid) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.uint8]]:
-    return coloured_surface([solid])
-
-
 def _shoot(
     plotter: Any, stamp_ns: int, base: Pose, looks: NDArray[np.uint8], owner: NDArray[np.uint16]
 ) -> HomeFrame:
     eye, rotation = camera_pose(base)
-    camera = plotter.camera
-    camera.position = eye
-    camera.focal_point = tuple(np.add(eye, rotate(rotation, (0.0, 0.0, 1.0))))
-    camera.up = rotate(rotation, (0.0, -1.0, 0.0))
-    camera.clipping_range = (NEAR_M, FAR_M)
-    plotter.render_window.Render()
+    render(plotter, eye, rotate(rotation, (0.0, 0.0, 1.0)), rotate(rotation, (0.0, -1.0, 0.0)))
     number = colours_of(plotter).astype(np.int32) @ np.array([1 << 16, 1 << 8, 1])
     # No lens is as sharp as a rasteriser.
     bgr: Any = cv2.GaussianBlur(looks[number], (0, 0), LENS_BLUR_PX)

@@ -1,4 +1,4 @@
-"""The robot's camera, and what it can see in a building.
+"""What the robot's camera sees of a building: where things appear, which signs it can read.
 
 The camera is level, looks the way the robot faces, and has no distortion. Its depth image has a
 quarter of the resolution: divide the intrinsics by DEPTH_DIVISOR.

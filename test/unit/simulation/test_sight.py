@@ -6,7 +6,7 @@ import pytest
 
 from remembr_ros.geometry import Pose
 from remembr_ros.simulation.building import Building, SignPanel, Solid, Thing
-from remembr_ros.simulation.camera import CENTRE_PX, FOCAL_PX, UP_M, Sight, project
+from remembr_ros.simulation.sight import CENTRE_PX, FOCAL_PX, UP_M, Sight, project
 
 WEST = math.pi
 SIGN = SignPanel('ROOM 101', 'hall', (4.0, 0.0, 1.5), WEST, 0.16, (255, 255, 255), (0, 0, 0))

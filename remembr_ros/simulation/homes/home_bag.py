@@ -19,11 +19,13 @@ import numpy as np
 
 from remembr_ros.bags.writer import BagWriter, Intrinsics
 from remembr_ros.geometry import quaternion_from_yaw
-from remembr_ros.simulation.homes.home import Home, misplaced
-from remembr_ros.simulation.homes.renderer import CAMERA, MOUNT, OPTICAL, RATE_HZ, HomeFrame, frames_of
+from remembr_ros.simulation.homes.home import Home
+from remembr_ros.simulation.homes.home_views import CAMERA, MOUNT, OPTICAL, RATE_HZ, HomeFrame, frames_of
+from remembr_ros.simulation.tour import misplaced
 
 JPEG_QUALITY = 90
 _FRAME = 'camera_optical_frame'
+_INTRINSICS = Intrinsics.pinhole((CAMERA.width, CAMERA.height), CAMERA.fx, (CAMERA.cx, CAMERA.cy))
 
 
 def record_home(
@@ -63,9 +65,7 @@ def record_home(
 
 def _write(bag: BagWriter, frame: HomeFrame) -> None:
     stamp_ns, header = frame.stamp_ns, bag.header(frame.stamp_ns, _FRAME)
-    k = (CAMERA.fx, 0.0, CAMERA.cx, 0.0, CAMERA.fy, CAMERA.cy, 0.0, 0.0, 1.0)
-    size = (CAMERA.width, CAMERA.height)
-    info = bag.camera_info(header, Intrinsics(size, k, (*k[:3], 0.0, *k[3:6], 0.0, *k[6:], 0.0)))
+    info = bag.camera_info(header, _INTRINSICS)
     depth_mm = np.round(frame.depth * 1000.0).astype(np.uint16)
     bag.write(stamp_ns, '/camera/color/camera_info', info)
     bag.write(stamp_ns, '/camera/depth/camera_info', info)

@@ -5,7 +5,6 @@ Topics:
     /camera/camera_info            sensor_msgs/CameraInfo of the colour image, no distortion
     /camera/depth/image_raw        sensor_msgs/Image 16UC1, mm, 160x120, 0 for none (intrinsics: a quarter)
     /tf, /tf_static                map -> odom (10 Hz) -> base_link (20 Hz) -> camera_link -> optical
-    /odom                          nav_msgs/Odometry (20 Hz) in odom, drifting
     /amcl_pose                     geometry_msgs/PoseWithCovarianceStamped (5 Hz) in map, with noise of 1 cm
 """
 
@@ -20,15 +19,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from remembr_ros.bags.writer import BagWriter, Intrinsics, Message
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import Pose, Quaternion, StampedPose, quaternion_from_yaw, wrap_angle
-from remembr_ros.simulation.camera import CENTRE_PX, FOCAL_PX, FORWARD_M, HEIGHT, UP_M, WIDTH
+from remembr_ros.geometry import (
+    Pose,
+    Quaternion,
+    StampedPose,
+    Transform,
+    compose,
+    inverse,
+    quaternion_from_yaw,
+    wrap_angle,
+)
 from remembr_ros.simulation.floor_plan import generate_building
 from remembr_ros.simulation.renderer import Renderer, Shot
-from remembr_ros.simulation.tour import Tour
+from remembr_ros.simulation.sight import CENTRE_PX, FOCAL_PX, FORWARD_M, HEIGHT, UP_M, WIDTH
+from remembr_ros.simulation.tour import Tour, misplaced
 from remembr_ros.simulation.truth import RecordingTruth, observe, save_truth
 from remembr_ros.timestamps import NS, parse_time
 
@@ -40,17 +47,16 @@ _BASE, _CAMERA, _OPTICAL = 'base_link', 'camera_link', 'camera_optical_frame'
 _OPTICAL_ROTATION: Quaternion = (-0.5, 0.5, -0.5, 0.5)
 """From x forward, y left, z up to z forward, x right, y down."""
 
-_INTRINSICS = Intrinsics(
-    (WIDTH, HEIGHT),
-    k=(FOCAL_PX, 0.0, CENTRE_PX[0], 0.0, FOCAL_PX, CENTRE_PX[1], 0.0, 0.0, 1.0),
-    p=(FOCAL_PX, 0.0, CENTRE_PX[0], 0.0, 0.0, FOCAL_PX, CENTRE_PX[1], 0.0, 0.0, 0.0, 1.0, 0.0),
-)
+_INTRINSICS = Intrinsics.pinhole((WIDTH, HEIGHT), FOCAL_PX, CENTRE_PX)
 
 Progress = Callable[[int, int], None]
 
 SCALE_ERROR = 0.01  # standard deviation of the error of the wheels' radius, as a part of it
 YAW_DRIFT_RAD_PER_M = 0.002
 """Standard deviation of the heading's random walk, per square root of a metre driven."""
+
+_COVARIANCE = np.diag([1e-4, 1e-4, 1e6, 1e6, 1e6, 9e-6]).reshape(-1)
+"""Of /amcl_pose, 6 x 6, row by row; huge for what a planar robot does not measure."""
 
 
 def record_building(
@@ -105,21 +111,20 @@ class _TourBag(BagWriter):
     """Makes the messages of a tour."""
 
     def motion(self, tour: Tour, length_s: float, rng: random.Random) -> Iterator[Message]:
-        """Yield transforms, odometry and localised poses."""
-        camera = self._planar(START_NS, _BASE, _CAMERA, Pose(FORWARD_M, 0.0, UP_M))
+        """Yield transforms and localised poses."""
+        camera = self.transform(START_NS, _BASE, _CAMERA, _transform(Pose(FORWARD_M, 0.0, UP_M)))
         optical = self.transform(START_NS, _CAMERA, _OPTICAL, ((0.0, 0.0, 0.0), _OPTICAL_ROTATION))
         yield START_NS, '/tf_static', self.tf(camera, optical)
         steps = int(length_s * _ODOM_HZ) + 1
         poses = [tour.pose_at(i / _ODOM_HZ) for i in range(steps)]
         for i, (in_map, in_odom) in enumerate(zip(poses, drifting_odometry(poses, rng), strict=True)):
             stamp = START_NS + i * NS // _ODOM_HZ
-            yield stamp, '/tf', self.tf(self._planar(stamp, 'odom', _BASE, in_odom))
+            yield stamp, '/tf', self.tf(self.transform(stamp, 'odom', _BASE, _transform(in_odom)))
             if i % 2 == 0:
-                corrected = self._planar(stamp, 'map', 'odom', correction(in_map, in_odom))
-                yield stamp, '/tf', self.tf(corrected)
-            yield stamp, '/odom', self._odometry(stamp, in_odom, tour, i / _ODOM_HZ)
+                correction = compose(_transform(in_map), inverse(_transform(in_odom)))
+                yield stamp, '/tf', self.tf(self.transform(stamp, 'map', 'odom', correction))
             if i % 4 == 0:
-                yield stamp, '/amcl_pose', self._localised(stamp, in_map, rng)
+                yield stamp, '/amcl_pose', self._localised(stamp, misplaced(in_map, 0.01, 0.003, rng))
 
     def images(self, stamp_ns: int, shot: Shot) -> Iterator[Message]:
         """Yield one frame: colour, camera info, depth."""
@@ -128,55 +133,24 @@ class _TourBag(BagWriter):
         yield stamp_ns, '/camera/camera_info', self.camera_info(header, _INTRINSICS)
         yield stamp_ns, '/camera/depth/image_raw', self.image(header, '16UC1', shot.depth_mm)
 
-    def _planar(self, stamp_ns: int, parent: str, child: str, pose: Pose) -> Any:
-        return self.transform(stamp_ns, parent, child, (pose.position, quaternion_from_yaw(pose.yaw)))
-
-    def _pose(self, pose: Pose, covariance: NDArray[np.float64]) -> Any:
-        return self.make(
-            'geometry_msgs/msg/PoseWithCovariance',
-            pose=self.make(
-                'geometry_msgs/msg/Pose',
-                position=self.make('geometry_msgs/msg/Point', x=pose.x, y=pose.y, z=pose.z),
-                orientation=self.quaternion(*quaternion_from_yaw(pose.yaw)),
-            ),
-            covariance=covariance,
-        )
-
-    def _odometry(self, stamp_ns: int, pose: Pose, tour: Tour, t_s: float) -> Any:
-        twist = tour.twist_at(t_s)
-        return self.make(
-            'nav_msgs/msg/Odometry',
-            header=self.header(stamp_ns, 'odom'),
-            child_frame_id=_BASE,
-            pose=self._pose(pose, _covariance(0.01, 0.01, 0.005)),
-            twist=self.make(
-                'geometry_msgs/msg/TwistWithCovariance',
-                twist=self.make(
-                    'geometry_msgs/msg/Twist',
-                    linear=self.vector(twist.forward, 0.0, 0.0),
-                    angular=self.vector(0.0, 0.0, twist.turning),
-                ),
-                covariance=_covariance(1e-4, 1e-4, 1e-4),
-            ),
-        )
-
-    def _localised(self, stamp_ns: int, pose: Pose, rng: random.Random) -> Any:
-        noisy = Pose(
-            pose.x + rng.gauss(0.0, 0.01),
-            pose.y + rng.gauss(0.0, 0.01),
-            0.0,
-            wrap_angle(pose.yaw + rng.gauss(0.0, 0.003)),
-        )
+    def _localised(self, stamp_ns: int, pose: Pose) -> Any:
         return self.make(
             'geometry_msgs/msg/PoseWithCovarianceStamped',
             header=self.header(stamp_ns, 'map'),
-            pose=self._pose(noisy, _covariance(1e-4, 1e-4, 9e-6)),
+            pose=self.make(
+                'geometry_msgs/msg/PoseWithCovariance',
+                pose=self.make(
+                    'geometry_msgs/msg/Pose',
+                    position=self.make('geometry_msgs/msg/Point', x=pose.x, y=pose.y, z=pose.z),
+                    orientation=self.quaternion(*quaternion_from_yaw(pose.yaw)),
+                ),
+                covariance=_COVARIANCE,
+            ),
         )
 
 
-def _covariance(x: float, y: float, yaw: float) -> NDArray[np.float64]:
-    """Return a diagonal 6x6 covariance, row by row; huge for what a planar robot does not measure."""
-    return np.diag([x, y, 1e6, 1e6, 1e6, yaw]).reshape(-1).astype(np.float64)
+def _transform(pose: Pose) -> Transform:
+    return pose.position, quaternion_from_yaw(pose.yaw)
 
 
 def drifting_odometry(poses: Sequence[Pose], rng: random.Random) -> list[Pose]:
@@ -198,15 +172,3 @@ def drifting_odometry(poses: Sequence[Pose], rng: random.Random) -> list[Pose]:
         yaw = wrap_angle(yaw + turned + rng.gauss(0.0, YAW_DRIFT_RAD_PER_M * math.sqrt(math.hypot(dx, dy))))
         drifted.append(Pose(x, y, 0.0, yaw))
     return drifted
-
-
-def correction(in_map: Pose, in_odom: Pose) -> Pose:
-    """Return the transform map -> odom under which both poses of base_link are the same."""
-    yaw = wrap_angle(in_map.yaw - in_odom.yaw)
-    cosine, sine = math.cos(yaw), math.sin(yaw)
-    return Pose(
-        in_map.x - (in_odom.x * cosine - in_odom.y * sine),
-        in_map.y - (in_odom.x * sine + in_odom.y * cosine),
-        0.0,
-        yaw,
-    )

@@ -3,7 +3,7 @@
 import pytest
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
-from remembr_ros.bags.vision_types import DETECTIONS_2D, DETECTIONS_3D, LABEL_INFO, vision_definition
+from remembr_ros.bags.recording import DETECTIONS_2D, DETECTIONS_3D, LABEL_INFO, vision_definition
 from test.vision_messages import add_vision_types
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from remembr_ros.objects.detectors.simulated import recorded_detector
-from remembr_ros.objects.recorded import RecordedViews
+from remembr_ros.objects.recorded_views import RecordedViews
+from remembr_ros.simulation.homes.home_bag import record_home
+from remembr_ros.simulation.homes.home_views import camera_pose, frames_of
 from remembr_ros.simulation.homes.layout import generate_home
-from remembr_ros.simulation.homes.recording import record_home
-from remembr_ros.simulation.homes.renderer import camera_pose, frames_of
 from remembr_ros.simulation.homes.rounds import drive
 
 pytest.importorskip('pyvista', reason='the extra simulation is not installed')

@@ -13,8 +13,8 @@ from remembr_ros.geometry import Pose
 from remembr_ros.navigation.grid import Grid, Points
 from remembr_ros.simulation.homes.catalogue import FUNCTIONS, SHAPES
 from remembr_ros.simulation.homes.home import Home, centre_of, name_of
+from remembr_ros.simulation.homes.home_views import CAMERA, HomeFrame, scene
 from remembr_ros.simulation.homes.layout import ground
-from remembr_ros.simulation.homes.renderer import CAMERA, HomeFrame, scene
 from remembr_ros.simulation.simulator import Kind, SimulatedThing
 from remembr_ros.simulation.ways import Ways
 

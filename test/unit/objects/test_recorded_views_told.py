@@ -10,7 +10,7 @@ import pytest
 
 from remembr_ros.errors import BagUnreadable
 from remembr_ros.geometry import Transform, compose, inverse
-from remembr_ros.objects.recorded import RecordedViews
+from remembr_ros.objects.recorded_views import RecordedViews
 from remembr_ros.timestamps import NS
 from test.object_bag import DEPTH_INFO, DEPTHS, INFO, SQUARE, Drive, RedThings, picture
 from test.object_scene import AHEAD, CAMERA, T0

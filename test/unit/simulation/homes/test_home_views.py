@@ -3,8 +3,8 @@ import pytest
 
 from remembr_ros.objects.camera import rotation_matrix
 from remembr_ros.simulation.homes.home import centre_of
+from remembr_ros.simulation.homes.home_views import CAMERA, camera_pose, frames_of
 from remembr_ros.simulation.homes.layout import generate_home
-from remembr_ros.simulation.homes.renderer import CAMERA, camera_pose, frames_of
 
 pytest.importorskip('pyvista', reason='the extra simulation is not installed')
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from remembr_ros.simulation.building import SignPanel, Solid
-from remembr_ros.simulation.renderer import coloured_surface, draw_sign_face
+from remembr_ros.simulation.building import Solid
+from remembr_ros.simulation.surfaces import coloured_surface
 
 SHAPES = ('box', 'cylinder', 'ball')
 
@@ -34,13 +34,3 @@ def test_colours_keep_their_hue_and_walls_of_different_direction_differ():
     assert (colours[:, 2] == 0).all()
     assert colours[:, 0] / 2 == pytest.approx(colours[:, 1], abs=1)
     assert len({tuple(colour) for colour in colours.tolist()}) >= 5
-
-
-@pytest.mark.parametrize('text', ['EXIT', 'ROOM 404', 'CAFETERIA'])
-def test_sign_face_has_the_sign_s_proportions_and_colours(text):
-    sign = SignPanel(text, 'hall', (0.0, 0.0, 1.0), 0.0, 0.16, (0, 100, 0), (255, 255, 255))
-    face = draw_sign_face(sign)
-    assert face.shape[1] / face.shape[0] == pytest.approx(sign.width_m / sign.height_m, rel=0.02)
-    rows = np.nonzero((face[20:-20, 20:-20] == 255).all(axis=2))[0]
-    assert np.ptp(rows) + 1 == pytest.approx(96, abs=3)
-    assert (face == draw_sign_face(sign)).all()

@@ -6,10 +6,11 @@ import pytest
 from rosbags.highlevel import AnyReader
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.simulation.camera import DEPTH_DIVISOR, FOCAL_PX, project
+from remembr_ros.geometry import wrap_angle
 from remembr_ros.simulation.floor_plan import generate_building
-from remembr_ros.simulation.recording import START_NS, record_building
+from remembr_ros.simulation.sight import DEPTH_DIVISOR, FOCAL_PX, project
 from remembr_ros.simulation.tour import Tour
+from remembr_ros.simulation.tour_bag import START_NS, record_building
 from remembr_ros.simulation.truth import load_truth
 from remembr_ros.timestamps import NS
 
@@ -55,7 +56,6 @@ def test_bag_has_each_topic_at_its_rate(recording):
         '/camera/depth/image_raw': 7,
         '/tf_static': 1,
         '/tf': 61 + 31,
-        '/odom': 61,
         '/amcl_pose': 16,
     }
 
@@ -138,6 +138,8 @@ def test_transforms_chain_to_the_true_pose(recording):
         y = up.translation.y + down.translation.x * np.sin(yaw) + down.translation.y * np.cos(yaw)
         true = tour.pose_at((stamp - START_NS) / NS)
         assert (x, y) == pytest.approx((true.x, true.y), abs=1e-6)
+        turned = yaw + 2.0 * np.arctan2(down.rotation.z, down.rotation.w)
+        assert wrap_angle(turned - true.yaw) == pytest.approx(0.0, abs=1e-9)
         checked += 1
     assert checked == 31
 
