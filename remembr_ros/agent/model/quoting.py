@@ -83,3 +83,12 @@ def unquoted(text: str) -> str:
 def masked(text: str) -> str:
     """Return a text of the same length in which quotations have no words."""
     return _QUOTED.sub(lambda found: '_' * len(found[0]), text)
+
+
+def any_case(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern for letters of any case; a space in it is any white space, ' ?' at most one.
+
+    Line breaks and the indentation after them are left out.
+    """
+    plain = re.sub(r'\n *', '', pattern)
+    return re.compile(re.sub(r' (\??)', lambda found: r'\s?' if found[1] else r'\s+', plain), re.IGNORECASE)

@@ -89,12 +89,10 @@ def search_by_anchors(
     kind = relation.kind
     anchors = []
     for text in filter(None, (relation.second, relation.third)):
-        wanted = parse_request(f'Where is {text}?', question.now_ns, question.zone)
-        shown = find_sightings(wanted, recall, scope) if wanted.target else []
-        prior = question.prior
+        anchor, prior = find_anchor(text, question, recall, scope), question.prior
         if prior is not None and prior.answer.evidence and text == thing_of(prior.question):
-            shown = list(prior.answer.evidence[:1])  # that one, of several
-        anchors.append(Findings(wanted, scope, shown))
+            anchor = replace(anchor, hits=prior.answer.evidence[:1])  # that one, of several
+        anchors.append(anchor)
     lacking = next((anchor for anchor in anchors if not anchor.hits), None)
     if lacking is not None:
         return _without(lacking, request, kind, question, recall, scope)
@@ -136,6 +134,21 @@ def search_by_anchors(
     return Findings(request, scope, claim=_nothing(request, where, anchors, recall, scope))
 
 
+def find_anchor(text: str, question: Question, recall: Recall, scope: Scope) -> Findings:
+    """Return where an anchor was seen.
+
+    :param text: in the asker's words
+    """
+    wanted = parse_request(f'Where is {text}?', question.now_ns, question.zone)
+    return Findings(wanted, scope, find_sightings(wanted, recall, scope) if wanted.target else [])
+
+
+def stay_at(anchor: Findings, question: Question) -> list[Hit]:
+    """Return the stay in which an anchor was seen, the last unless its words say otherwise."""
+    choice, best = anchor.request.choice, as_good_as_best(anchor.hits)
+    return stay_of(choose(best, Choice.LATEST if choice is Choice.CITED_FIRST else choice, question), best)
+
+
 # One return per kind of relation.
 def _regions(  # noqa: PLR0911
     kind: RelationKind, anchors: Sequence[Findings], question: Question, scope: Scope
@@ -162,13 +175,10 @@ def _regions(  # noqa: PLR0911
         middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2, (start[2] + end[2]) / 2)
         radius_m = (distance(start, end) + DETOUR_M) / 2
         return [_Region(replace(scope, near=middle, radius_m=radius_m), (start, end))]
-    in_sight = as_good_as_best(anchors[0].hits)
     if kind is RelationKind.WHILE:
-        spans = [span(stay) for stay in stays(in_sight)]
+        spans = [span(stay) for stay in stays(best)]
         return [region for times in spans[-MAX_PLACES:] for region in _between(scope, *times)]
-    choice = anchors[0].request.choice
-    choice = Choice.LATEST if choice is Choice.CITED_FIRST else choice
-    start_ns, end_ns = span(stay_of(choose(best, choice, question), in_sight))
+    start_ns, end_ns = span(stay_at(anchors[0], question))
     if kind is RelationKind.BEFORE:
         return _between(scope, None, start_ns - 1)
     return _between(scope, end_ns + 1, None)

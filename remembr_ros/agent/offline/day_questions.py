@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim
+from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.offline.question_terms import ASKING
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.agent.overview.floors import floors_in, without_floors
@@ -34,10 +35,9 @@ _ADDED = ASKING.difference(('sign', 'signs', 'take', 'think', 'where')).union(
 )
 """Words beside these that name no thing: with a time or a floor they ask for all of it, too."""
 
-_BARE_DAY = re.compile(
-    rf'(?:(?:in\s+)?(?:the\s+)?\b(?P<part>{"|".join(sorted(_PARTS))})\s+)?(?:\b(?:of|on|about|for)\s+)?'
-    rf'\b(?P<day>{"|".join(WEEKDAYS)})\b',
-    re.IGNORECASE,
+_BARE_DAY = any_case(
+    rf'(?:(?:in )?(?:the )?\b(?P<part>{"|".join(sorted(_PARTS))}) )?(?:\b(?:of|on|about|for) )?'
+    rf'\b(?P<day>{"|".join(WEEKDAYS)})\b'
 )
 """'Summarise Tuesday', 'the morning of Tuesday'."""
 

@@ -1,23 +1,184 @@
-"""Answers questions about how the robot moved: finds the anchors, then measures."""
+"""Questions about how the robot moved: reads them, finds their anchors, then measures."""
 
+import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from remembr_ros.agent.model.answer import Kind, Question
-from remembr_ros.agent.model.grounding import Choice, Claim, choose
-from remembr_ros.agent.model.same_place import span, stay_of
-from remembr_ros.agent.offline.motion_request import MotionRequest, parse_motion
-from remembr_ros.agent.offline.relation import RelationKind
-from remembr_ros.agent.offline.relevance_model import as_good_as_best, find_sightings
-from remembr_ros.agent.offline.request import Request, parse_request, thing_of
+from remembr_ros.agent.model.grounding import Choice, Claim
+from remembr_ros.agent.model.quoting import any_case, masked
+from remembr_ros.agent.model.same_place import span
+from remembr_ros.agent.offline.anchored_search import find_anchor, stay_at
+from remembr_ros.agent.offline.question_terms import said_in, target_of
+from remembr_ros.agent.offline.relation import PASSED, RelationKind, parse_relation, unfronted
+from remembr_ros.agent.offline.request import Request
 from remembr_ros.agent.overview.motion_answer import AROUND_NS, MotionQuestion, Moved, motion_answer
+from remembr_ros.agent.times.time_expression import AMOUNTS, seconds_in
+from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.motion.journey import Journey, around, journey
+from remembr_ros.memory.motion.motion import Motion
 from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.timestamps import NS
 
 EDGE_NS = 60 * NS  # How the robot moved is read this far around a time, since neighbours tell of each other
 SURE = 0.9  # What is measured holds; whether the question was understood, the rules do not know
+
+
+@dataclass(frozen=True, slots=True)
+class MotionRequest:
+    """A question about how the robot moved.
+
+    :param side: the one that is asked about; None: none, or which
+    :param around: a turn back to where it came from
+    :param which: asked which way, or left or right
+    :param longest: of several stops the longest; the fastest
+    :param least_s: it lasted so long at least [s]
+    :param now: as it is now
+    :param end: the first or the last one, at the beginning or the end of the way
+    :param total: all of them together
+    :param relation: where or when, by way of anchors; None: there are none. WHILE is at an anchor
+    :param anchors: in the asker's words, one, or two of BETWEEN
+    """
+
+    what: Moved
+    side: Motion | None
+    around: bool
+    which: bool
+    longest: bool
+    least_s: float
+    now: bool
+    end: Choice
+    total: bool
+    relation: RelationKind | None
+    anchors: tuple[str, ...]
+
+
+_I = (
+    r'(?:you|we|i|the\s+robot)'
+    r'(?:\s+(?:first|last|ever|also|then|just|have|had|to|still|now|currently|been|next))*'
+)
+_GO = r'(?:go|went|gone|going|drive|drove|driven|driving|head|headed|bear|veer|veered)'
+_TURN = r'(?:turn|turned|turning)(?!\s+(?:on|off|into|up|out)\b)'
+_HALT = (
+    r'(?:stop|stopped|wait|waited|waiting|pause|paused|halt|halted|stand|stood|standing|park|parked'
+    r'|stay\s+still|stayed\s+still|stand\s+still|rest|rested|idle|idled)'
+)
+_MOVE = r'(?:moving|driving|in\s+motion|rolling|on\s+the\s+move)'
+_SIDES = {'left': Motion.LEFT, 'right': Motion.RIGHT}
+
+_WHAT = tuple(
+    (what, any_case(pattern))
+    for what, pattern in (
+        (
+            Moved.SIDE,
+            r'^(?:what|which|who)\b(?!.*\b(?:way|direction)\b).*\b(?:on|to|at)\s+(?:your|the|its|my)\s+(?:left|right)\b'
+            r'(?!\s+(?:side\s+)?of\s+(?!you\b|the\s+robot\b))',
+        ),
+        (
+            Moved.SPEED,
+            rf'\bhow\s+(?:fast|quick|quickly|slow|slowly)\b.*\b{_I}\b|\b(?:your|average|top)\s+speed\b',
+        ),
+        (
+            Moved.DISTANCE,
+            rf'\b(?:how\s+(?:far|much)|how\s+many\s+(?:met|kilomet)\w+|(?:what|which)\s+distance)\b.*\b{_I}\s+'
+            r'(?:drive|drove|driven|driving|travel|travell?ed|go|gone|went|move|moved|come|came|cover|covered)\b'
+            rf'|\bdistance\s+(?:that\s+)?{_I}\s+(?:drove|driven|travell?ed|covered)\b',
+        ),
+        (
+            Moved.HEADING,
+            rf'\b(?:which|what|where)\b.*\b{_I}\s+(?:were\s+)?(?:face|facing|faced|heading|pointing|looking\s+towards?)\b'
+            r"|\b(?:your|robot's)\s+(?:heading|orientation|yaw)\b"
+            rf'|\b(?:which|what)\s+(?:way|direction)\b.*\b{_I}\s+(?:look|looking)\b',
+        ),
+        (
+            Moved.TURN,
+            rf'\b{_I}\s+{_TURN}\b|\b(?:left|right|u-?)?[\s-]*turns?\s+(?:\w+\s+)?{_I}\b|\b(?:make|made|take|took|do)\s+'
+            rf'(?:(?:a|an|any|the|your)\s+)?(?:(?:first|last|next)\s+)?(?:(?:left|right|u)\b|(?:left\s+|right\s+|u-?)?turns?\b)'
+            rf'|\byour\s+(?:first|last|next)\s+(?:left\s+|right\s+)?turn\b|\b{_I}\s+{_GO}\s+(?:to\s+the\s+)?(?:left|right)\b'
+            rf'|\b(?:which|what)\s+(?:way|direction)\b.*\b{_I}\s+{_GO}\b',
+        ),
+        (
+            Moved.STOP,
+            rf'\b{_I}\s+{_HALT}\b|\bstops?\s+did\s+{_I}\b|\byour\s+(?:(?:first|last|longest)\s+)?stop\b'
+            rf'|\b(?:make|made)\s+(?:(?:a|any|the|your)\s+)?(?:(?:first|last|longest)\s+)?stops?\b',
+        ),
+        (
+            Moved.GOING,
+            rf'\b{_I}\s+(?:\w+\s+)?{_MOVE}\b(?!.*\bside\s+of\b)|\b{_I}\s+(?:start|started|begin|began|continue|continued|resume|resumed)\b'
+            rf'.*\b(?:mov|driv|going|to\s+go)|\b{_I}\s+set\s+off\b',
+        ),
+    )
+)
+_SIDE = any_case(
+    rf'\b(?:{_TURN}|{_GO}) (?:to the )?(left|right)\b|\b(left|right)[\s-]+turns?\b'
+    r'|\b(?:a|the|first|last|next) (left|right)\b|\b(?:your|the|its|my) (left|right)\b'
+)
+_AROUND = any_case(r'\bturn(?:ed|ing)? (?:\w+ )?(?:around|back)\b|\bu-?\s*turns?\b')
+_WHICH = frozenset(f'{asks} {what}' for asks in ('which', 'what') for what in ('way', 'direction', 'side'))
+_LONGEST = frozenset(('longest', 'top', 'fastest', 'highest', 'maximum'))
+_LEAST = any_case(rf'\b(?:for )?(?:(?:more|longer) than|at least|over) ({AMOUNTS})')
+_NOW = frozenset(('now', 'currently', 'at the moment'))
+_ENDS = {
+    Choice.EARLIEST: frozenset(('at the beginning', 'at the start')),
+    Choice.LATEST: frozenset(('at the end', 'the very end')),
+}
+_TOTAL = frozenset(('total', 'altogether', 'in all', 'overall'))
+_NO_ANCHOR = any_case(
+    r'\b(?:on average|in total|altogether|in all|at all|overall|in motion|on the move|at most'
+    r'|(?:right )?now|currently|at the (?:moment|beginning|start|very end|end)'
+    r'|at first|at last|in a row|(?:for|at) the (?:first|last|longest)\s*(?:time)?'
+    r'|(?:on|to|at) (?:your|the|its|my) (?:left|right)(?: side)?|(?:in|into|to) (?:which|what) \w+)\b'
+)
+_PLACE = any_case(
+    r'(?<=\s)(?:while|when|as|at|near|in front of|next to|close to|beside|by|past|passing|in'
+    r'|outside|inside|on'
+    r'|opposite|for)\b(?P<anchor>.+)'
+)
+
+
+def parse_motion(text: str) -> MotionRequest | None:
+    """Return what a question asks of the robot's motion; None: it is about something else.
+
+    :param text: without its words of time
+    """
+    rest, fronted = unfronted(text)
+    text = f'{rest} {fronted}'.strip()
+    plain = masked(text)
+    what = next((what for what, pattern in _WHAT if pattern.search(plain)), None)
+    if what is None:
+        return None
+    said = said_in(plain)
+    which = bool(_WHICH & said) or {'left', 'or', 'right'} <= said
+    side = None if which and what is not Moved.SIDE else _SIDE.search(plain)
+    relation, anchors = _anchored(text, plain)
+    return MotionRequest(
+        what,
+        side=_SIDES[next(filter(None, side.groups())).lower()] if side else None,
+        around=_AROUND.search(plain) is not None,
+        which=which,
+        longest=bool(_LONGEST & said),
+        least_s=seconds_in(least[1]) if (least := _LEAST.search(plain)) else 0.0,
+        now=bool(_NOW & said) or words(plain)[0] == 'are',
+        end=next((choice for choice, any_of in _ENDS.items() if any_of & said), Choice.CITED_FIRST),
+        total=bool(_TOTAL & said),
+        relation=relation,
+        anchors=anchors,
+    )
+
+
+def _anchored(text: str, plain: str) -> tuple[RelationKind | None, tuple[str, ...]]:
+    """Return what a question names to say where or when the robot moved so."""
+    for found in (*_LEAST.finditer(plain), *_NO_ANCHOR.finditer(plain)):
+        text = text[: found.start()] + ' ' * len(found[0]) + text[found.end() :]
+    relation = parse_relation(re.sub(r'\bsince\b', 'after', text))
+    if relation and relation.kind in (RelationKind.BETWEEN, RelationKind.AFTER, RelationKind.BEFORE):
+        return relation.kind, tuple(filter(None, (relation.second, relation.third)))
+    for found in _PLACE.finditer(masked(text)):
+        anchor = PASSED.sub('', text[slice(*found.span('anchor'))].strip(' ?!.,'))
+        if target_of(anchor):
+            return RelationKind.WHILE, (anchor,)
+    return None, ()
 
 
 def answer_motion(request: Request, question: Question, recall: Recall, scope: Scope) -> Claim | None:
@@ -30,10 +191,11 @@ def answer_motion(request: Request, question: Question, recall: Recall, scope: S
         return None
     anchors: list[list[Hit]] = []
     for text in motion.anchors:
-        anchors.append(_stay(text, question, recall, scope))
-        if not anchors[-1]:
-            thing = thing_of(f'Where is {text}?')
-            return Claim(Kind.NOT_SEEN, f'I have not seen {thing}: no memory shows it.', confidence=SURE)
+        anchor = find_anchor(text, question, recall, scope)
+        if not anchor.hits:
+            unseen = f'I have not seen {anchor.request.thing}: no memory shows it.'
+            return Claim(Kind.NOT_SEEN, unseen, confidence=SURE)
+        anchors.append(stay_at(anchor, question))
     way, note = _journey(motion, anchors, recall, scope)
     if not way.tracks:
         return Claim(Kind.NOT_SEEN, 'I do not know how I moved then: no memory tells where I was.')
@@ -65,17 +227,6 @@ def _asked(motion: MotionRequest, request: Request, anchors: Sequence[Hit]) -> M
         anchors=anchors,
         at_anchor=motion.relation is RelationKind.WHILE,
     )
-
-
-def _stay(text: str, question: Question, recall: Recall, scope: Scope) -> list[Hit]:
-    """Return the stay in which an anchor was seen, the last unless it is said otherwise."""
-    wanted = parse_request(f'Where is {text}?', question.now_ns, question.zone)
-    hits = find_sightings(wanted, recall, scope) if wanted.target else []
-    if not hits:
-        return []
-    choice = Choice.LATEST if wanted.choice is Choice.CITED_FIRST else wanted.choice
-    best = as_good_as_best(hits)
-    return stay_of(choose(best, choice, question), best)
 
 
 def _journey(

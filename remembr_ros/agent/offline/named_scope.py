@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice
+from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.offline.places.place_request import named_in
 from remembr_ros.agent.offline.question_terms import ASKING
 from remembr_ros.agent.offline.request import Request, parse_request, thing_of
@@ -20,19 +21,12 @@ from remembr_ros.memory.recall_protocol import Recall
 MOST_NAMES = 20  # that are looked for among the robots; each takes a count
 
 _NAME = re.compile(r"[^\W_](?:[\w.-]*[^\W_])?(?='s\b|[^\w-]|$)")
-_BEFORE = r'(?:\b(?:the\s+)?robot\s+)?'
-_CLAUSE = re.compile(
-    r'\b(?:before|after|until|once|while|when)\s+(?:you|we|i|it|they|the|\w+ing)\b[^,;.:?!]*$', re.IGNORECASE
-)
+_CLAUSE = any_case(r'\b(?:before|after|until|once|while|when) (?:you|we|i|it|they|the|\w+ing)\b[^,;.:?!]*$')
 _OF_YOU = {'is': 'are', 'was': 'were', 'has': 'have', 'does': 'do'}
-_SUBJECT = r'\b(?P<verb>did|does|do|has|have|had|was|were|is|are|can|could|will)\s+'
-
-
-_ELLIPSIS = re.compile(
-    r'^\W*(?:and|(?:and\s+)?what\s+about|how\s+about)\s+(?P<what>(?:the|a|an|any|room|lab)\s+[\w\s-]+?)\W*$',
-    re.IGNORECASE,
+_ELLIPSIS = any_case(
+    r'^\W*(?:and|(?:and )?what about|how about) (?P<what>(?:the|a|an|any|room|lab) [\w\s-]+?)\W*$'
 )
-_PRONOUN = re.compile(r'\b(?:it|them|they)\b|\b(?:that|this|those|these|there)(?=\W*$)', re.IGNORECASE)
+_PRONOUN = any_case(r'\b(?:it|them|they)\b|\b(?:that|this|those|these|there)(?=\W*$)')
 
 HERE_RADIUS_M = 10.0  # What is 'here' is this near
 
@@ -124,12 +118,15 @@ def _candidates(text: str) -> list[tuple[str, str]]:
 
 
 def _without_robot(text: str, said: str) -> str:
-    name = rf'{_BEFORE}(?<![\w-]){re.escape(said)}(?![\w-])'
-    acting = re.compile(rf'{_SUBJECT}{name}', re.IGNORECASE)
-    named = re.compile(rf"(?:\b(?:by|with|of|from|for|to)\s+)?{name}(?:'s)?(?:\s*,)?", re.IGNORECASE)
-    return named.sub(
-        ' ', acting.sub(lambda found: f'{_OF_YOU.get(found["verb"].lower(), found["verb"])} you', text)
+    name = rf'(?:\b(?:the\s+)?robot\s+)?(?<![\w-]){re.escape(said)}(?![\w-])'
+    acting = re.sub(
+        rf'\b(did|does|do|has|have|had|was|were|is|are|can|could|will)\s+{name}',
+        lambda found: f'{_OF_YOU.get(found[1].lower(), found[1])} you',
+        text,
+        flags=re.IGNORECASE,
     )
+    named = rf"(?:\b(?:by|with|of|from|for|to)\s+)?{name}(?:'s)?(?:\s*,)?"
+    return re.sub(named, ' ', acting, flags=re.IGNORECASE)
 
 
 def resolved(question: Question) -> str:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.answer_text import EVEN, with_facts
 from remembr_ros.agent.model.grounding import Choice, Claim, choose, ground, yes_or_no
+from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.model.same_place import stay_of
 from remembr_ros.agent.offline.anchored_search import Findings, search_by_anchors
 from remembr_ros.agent.offline.answer_sentences import (
@@ -29,7 +30,14 @@ from remembr_ros.agent.offline.deeds.deed_answers import answer_deeds
 from remembr_ros.agent.offline.deeds.goals import answer_goal
 from remembr_ros.agent.offline.matching import another_thing, is_english, lacks_a_part, misspelled
 from remembr_ros.agent.offline.motion_questions import answer_motion
-from remembr_ros.agent.offline.named_scope import around_here, asked_of, named_scope, resolved, within_place
+from remembr_ros.agent.offline.named_scope import (
+    NamedScope,
+    around_here,
+    asked_of,
+    named_scope,
+    resolved,
+    within_place,
+)
 from remembr_ros.agent.offline.not_seen import FOREIGN, absent, beyond_rules, not_understood, untold
 from remembr_ros.agent.offline.objects.object_answers import answer_by_objects
 from remembr_ros.agent.offline.places.place_answers import answer_by_places
@@ -60,9 +68,8 @@ MAX_READ = 1_000
 """Characters of a question that are read. The rules know sentences, and what they take grows with the text: a
 planner that computes can be stopped between its recalls only."""
 
-_BOTH = re.compile(
-    r'^\W*((?:did|have|had|was|is|are|were)\b.*?)\s+both\s+((?:an?|the)\s.+?)\s+and\s+((?:an?|the)\s.+?)\W*$',
-    re.IGNORECASE,
+_BOTH = any_case(
+    r'^\W*((?:did|have|had|was|is|are|were)\b.*?) both ((?:an?|the)\s.+?) and ((?:an?|the)\s.+?)\W*$'
 )
 _GONE = frozenset(('away', 'gone', 'lost', 'missing', 'moved', 'no', 'not', 'removed', 'stolen'))
 """Words of a note that may say where a thing is not."""
@@ -91,56 +98,57 @@ class OfflinePlanner:
         request, scope = asked_of(named, question)
         run.check()
         run.on_progress(Progress('recalling', request.target or question.text))
-        claim_by_rule = answer_goal(request, question, recall, scope)
-        if (claim_by_rule := claim_by_rule or answer_by_places(request, question, recall, scope)) is None:
+        claim = answer_goal(request, question, recall, scope) or answer_by_places(
+            request, question, recall, scope
+        )
+        if claim is None:
             where = without_room(named.text, question.places)
             named = within_place(replace(named, text=where), question.places, recall)
             request, scope = asked_of(named, question)
             if why := not_understood(request):
                 return ground(untold(why), question, NAME)
         why = named.unknown or beyond_rules(request)
-        claim_by_rule = (
-            claim_by_rule
-            if claim_by_rule or named.unknown
-            else answer_deeds(request, question, recall, scope)
-        )
-        claim_by_rule = (
-            claim_by_rule if claim_by_rule or why else answer_by_objects(request, question, recall, scope)
-        )
-        if claim_by_rule is None and (day := parse_day(request, question)) is not None:
-            day = replace(
-                day, scope=replace(day.scope, robots=named.robots, map_id=named.map_id, place=scope.place)
-            )
-            return ground(claim_of_day(day, question, recall), question, NAME)
-        if (claim_by_rule := claim_by_rule or answer_motion(request, question, recall, scope)) is not None:
-            return with_facts(ground(claim_by_rule, question, NAME), question)
+        if claim is None and not named.unknown:
+            claim = answer_deeds(request, question, recall, scope)
+        if claim is None and not why:
+            claim = answer_by_objects(request, question, recall, scope)
+        if claim is None and (day := parse_day(request, question)) is not None:
+            of_day = replace(day.scope, robots=named.robots, map_id=named.map_id, place=scope.place)
+            return ground(claim_of_day(replace(day, scope=of_day), question, recall), question, NAME)
+        if claim := claim or answer_motion(request, question, recall, scope):
+            return with_facts(ground(claim, question, NAME), question)
         if why:
             return ground(untold(why), question, NAME)
-        scope = around_here(request, question, scope)
-        total = recall.count(scope)
-        found = _find(request, question, recall, scope) if total else Findings(request, scope)
-        taken = ''
-        if total and request.target and not (found.hits and found.hits[0].score >= EVEN):
-            text, taken = _as_spelled(request, named.text, recall, scope)
-            if taken:
-                request = parse_request(text, question.now_ns, question.zone, named.reach)
-                found = replace(_find(request, question, recall, scope), sure=PERHAPS)
-            elif not is_english(text):
-                return ground(untold(FOREIGN), question, NAME)
-        run.check()
-        run.on_progress(Progress('answering', f'{len(found.hits)} of {total} memories fit', len(found.hits)))
-        if found.claim is not None:
-            sure = found.claim.confidence or _sureness(found.claim, found, question)
-            claim = replace(found.claim, confidence=sure)
-        elif found.hits:
-            claim = _no_more(found, recall, scope, named.map_id) or _claim(found, question, recall)
-            claim = replace(claim, confidence=_sureness(claim, found, question))
-        elif (others := _seen_by_others(request, question, recall, scope)) is not None:
-            claim = others
-        else:
-            claim = absent(request, question, recall, scope, total)
-        answer = with_facts(ground(claim, question, NAME), question)
-        return replace(answer, text=f'{answer.text}{taken}')
+        return _from_sights(named, request, question, recall, scope, run)
+
+
+def _from_sights(  # noqa: PLR0917
+    named: NamedScope, request: Request, question: Question, recall: Recall, scope: Scope, run: Run
+) -> Answer:
+    """Return what the memories tell that show the thing asked for."""
+    scope = around_here(request, question, scope)
+    total = recall.count(scope)
+    found = _find(request, question, recall, scope) if total else Findings(request, scope)
+    taken = ''
+    if total and request.target and not (found.hits and found.hits[0].score >= EVEN):
+        text, taken = _as_spelled(request, named.text, recall, scope)
+        if taken:
+            request = parse_request(text, question.now_ns, question.zone, named.reach)
+            found = replace(_find(request, question, recall, scope), sure=PERHAPS)
+        elif not is_english(text):
+            return ground(untold(FOREIGN), question, NAME)
+    run.check()
+    run.on_progress(Progress('answering', f'{len(found.hits)} of {total} memories fit', len(found.hits)))
+    if claim := found.claim:
+        claim = replace(claim, confidence=claim.confidence or _sureness(claim, found, question))
+    elif found.hits:
+        claim = _no_more(found, recall, scope, named.map_id) or _claim(found, question, recall)
+        claim = replace(claim, confidence=_sureness(claim, found, question))
+    else:
+        others = _seen_by_others(request, question, recall, scope)
+        claim = others or absent(request, question, recall, scope, total)
+    answer = with_facts(ground(claim, question, NAME), question)
+    return replace(answer, text=f'{answer.text}{taken}')
 
 
 def _as_spelled(request: Request, text: str, recall: Recall, scope: Scope) -> tuple[str, str]:
@@ -266,9 +274,9 @@ def _claim(  # noqa: PLR0911
             return Claim(Kind.NOT_SEEN, f'I have seen {thing}, but do not know where I was.')
         if request.choice is Choice.MOST_OFTEN:
             return seen_most_often(request, placed, question, recall, note)
-        decisive = choose(placed, choice := _choice(request, hits), question)
         if every:
             return cite_every_place(request, placed, question.same_place, note)
+        decisive = choose(placed, choice := _choice(request, hits), question)
         return Claim(Kind.POSITION, was_seen(request, decisive, last=last) + note, placed, choice=choice)
     if request.kind is Kind.TIME:
         decisive = choose(best, choice := _choice(request, hits), question)
@@ -280,14 +288,11 @@ def _claim(  # noqa: PLR0911
         text = f'{was_seen(request, stay[0])}{note} for' if request.target else f'That lasted{note}'
         end = max(stay, key=lambda hit: hit.memory.end_ns)
         return Claim(Kind.DURATION, text, stay, start=stay[0], end=end)
-    if (
-        request.kind is Kind.BINARY
-        and best[0].score >= as_unsure(EVEN)
-        and (other := another_thing(request, best[0].memory))
-    ):
-        text = f'No, but I have seen "{other}", which is another thing{note}.'
-        return Claim(Kind.BINARY, text, best, binary=False)
     if request.kind is Kind.BINARY:
+        other = another_thing(request, best[0].memory) if best[0].score >= as_unsure(EVEN) else ''
+        if other:
+            text = f'No, but I have seen "{other}", which is another thing{note}.'
+            return Claim(Kind.BINARY, text, best, binary=False)
         return Claim(Kind.BINARY, f'Yes{note}: {sentences_about(request, best[0])}', best, binary=True)
     if request.reading:
         return read_texts(request, hits, best, found.scope, recall)

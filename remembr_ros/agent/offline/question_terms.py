@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from remembr_ros.agent.model.quoting import unquoted
+from remembr_ros.agent.model.quoting import any_case, unquoted
 from remembr_ros.memory.matching.terms import STOP_WORDS, stem, synonyms, words
 
 PLACES = r'(?:room|place|location|position|corridor|floor|way)'
@@ -27,39 +27,34 @@ ASKING = STOP_WORDS.union(
 )
 """Words that only ask: those of which all questions are made, and those of what is remembered."""
 
-_PHRASES = re.compile(
+_PHRASES = any_case(
     rf'(?P<kept>{_KEPT})|'
     r'^(?:take|bring|lead|guide|drive|navigate|walk|move|head|return|escort|show|tell|describe|locate|point|list|name|enumerate'
-    r'|proceed|meet|wait\s+for)\b'
-    rf'(?:\s+(?:me|us)\b)?(?:\s+back\b)?|\b(?:which|what)\s+(?:{PLACES}|direction)\b'
+    r'|proceed|meet|wait for)\b'
+    rf'(?: (?:me|us)\b)?(?: back\b)?|\b(?:which|what) (?:{PLACES}|direction)\b'
     # Where all memories are from, not a thing in one
-    r'|\bthis\s+(?:building|house|place|area|floor)\b|\bin\s+front\s+of\b|\bclose\s+to\b|\blooks\s+like\b|\bin\s+total\b'
-    r'|\b(?:you|we|i)\s+(?:stop|stopped|park|parked|standing|walking|driving)\b'
-    r'|\b(?:how|most)\s+(?:often|frequently)\b'
-    rf'|\b(?:{"|".join(ASKING)})(?:\'s|\'re|\'m)?\b|\broom(?=\s+\w*\d)'
-    r'|[?\uff1f!.,;:"“”«»]',
-    re.IGNORECASE,
+    r'|\bthis (?:building|house|place|area|floor)\b|\bin front of\b|\bclose to\b|\blooks like\b|\bin total\b'
+    r'|\b(?:you|we|i) (?:stop|stopped|park|parked|standing|walking|driving)\b'
+    r'|\b(?:how|most) (?:often|frequently)\b'
+    rf'|\b(?:{"|".join(ASKING)})(?:\'s|\'re|\'m)?\b|\broom(?= \w*\d)'
+    r'|[?\uff1f!.,;:"“”«»]'
 )
 _COUNT = re.compile(r'(?<![\w-])(?P<count>\d+)(?:-(?=[a-z]{3})|\s+(?:\w+\s+)?(?P<what>[a-z]{3,}s)\b)')
 """'5 tables', 'an 18-wheeler'."""
-ADDED = re.compile(
+ADDED = any_case(
     r'\b(?:with|without|in|inside|into|on|at|of|for|from|that|which|who|whose|where|when|while|near|beside'
     r'|behind|wearing|holding|carrying|having|sitting|standing|walking|riding|driving|waiting|trying|saying'
-    r'|chatting|talking|working|playing|opposite|around|by|next|close|to)\b',
-    re.IGNORECASE,
+    r'|chatting|talking|working|playing|opposite|around|by|next|close|to)\b'
 )
 _SPEAKER = r'(?:you|we|i|they|he|she|who|(?:any|some|every)(?:one|body)|the\s+(?:robot|nurse|man|woman))'
 _NAMED = r'(?-i:(?:M[rs]{1,2}\.?\s+)?[A-Z][a-z]+)'
 _ADVERB = r'(?:ever|never|also|just|already|still|first|last|recently|really|actually)'
-_DEED = re.compile(
-    rf"(?:^\W*{_SPEAKER}|\b(?P<aux>did|do|does|have|has|had)\s+(?P<who>{_SPEAKER}|{_NAMED}))(?:'ve|'d)?\s+"
-    rf'(?:{_ADVERB}\s+)*(?:(?:have|has|had|was|were|been|are)\s+)*(?P<verb>[a-z]+)'
-    r'(?P<particle>\s+(?:up|down|off|away|out|behind|back)\b)?',
-    re.IGNORECASE,
+_DEED = any_case(
+    rf"(?:^\W*{_SPEAKER}|\b(?P<aux>did|do|does|have|has|had) (?P<who>{_SPEAKER}|{_NAMED}))(?:'ve|'d)? "
+    rf'(?:{_ADVERB} )*(?:(?:have|has|had|was|were|been|are) )*(?P<verb>[a-z]+)'
+    r'(?P<particle> (?:up|down|off|away|out|behind|back)\b)?'
 )
-_LEFT_BEHIND = re.compile(
-    r'^where\b.*?\b(?P<verb>[a-z]+ed|left|put|kept|taken|brought)\s*[?.!]*$', re.IGNORECASE
-)
+_LEFT_BEHIND = any_case(r'^where\b.*?\b(?P<verb>[a-z]+ed|left|put|kept|taken|brought)\s*[?.!]*$')
 _WORD_OF_NAME = re.compile(r"[^\W_][\w'-]*")
 _FOUR_LETTERS = re.compile(r'[^\W\d_]{4}')
 TITLES = frozenset(('dr', 'mr', 'mrs', 'ms', 'prof', 'professor'))
@@ -214,15 +209,14 @@ def same(stemmed: str, *, deed: bool = False) -> Sequence[str]:
     return tuple(other for other in dict.fromkeys(found) if other != stemmed)
 
 
-_BEFORE = re.compile(
-    r"(?:\b(?:an?|the|some|this|that|these|those|my|your|our|over|nearest|closest|\d+)\s+)*[\"“«']?$",
-    re.IGNORECASE,
+_BEFORE = any_case(
+    r"(?:\b(?:an?|the|some|this|that|these|those|my|your|our|over|nearest|closest|\d+) )*[\"“«']?$"
 )
-_AFTER = re.compile(r"[\"”»']|\s+(?:(?:something|it|them|things)\s+)?(?:away|down|off|out)\b", re.IGNORECASE)
+_AFTER = any_case(r"[\"”»']| (?:(?:something|it|them|things) )?(?:away|down|off|out)\b")
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
-_OF_SPEAKER = re.compile(
-    r'\b(?:(?:that|which|who|whom|where|when|for|as|from)\s+)?(?:you|i|we|me|us|your|my|our|did|was|were|is|are)\b',
-    re.IGNORECASE,
+_OF_SPEAKER = any_case(
+    r'\b(?:(?:that|which|who|whom|where|when|for|as|from) )?(?:you|i|we|me|us|your|my|our|did|was'
+    r'|were|is|are)\b'
 )
 _MANY = frozenset('people men women children stairs both many several some'.split())
 

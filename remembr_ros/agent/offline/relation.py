@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-from remembr_ros.agent.model.quoting import masked
+from remembr_ros.agent.model.quoting import any_case, masked
 from remembr_ros.agent.offline.question_terms import target_of
 from remembr_ros.memory.matching.terms import words
 
@@ -38,9 +38,9 @@ class Relation:
 
 
 _BETWEEN = (
-    re.compile(r'^(?P<first>.*?)\bbetween\b(?P<second>.+?)\band\b(?P<third>.+)', re.IGNORECASE),
-    re.compile(r'^(?P<first>.*?)\bfrom\b(?P<second>.+?)\b(?:to|until|till)\b(?P<third>.+)', re.IGNORECASE),
-    re.compile(r'^how\s+far\b(?P<second>.+?)\bfrom\b(?P<third>.+)', re.IGNORECASE),
+    any_case(r'^(?P<first>.*?)\bbetween\b(?P<second>.+?)\band\b(?P<third>.+)'),
+    any_case(r'^(?P<first>.*?)\bfrom\b(?P<second>.+?)\b(?:to|until|till)\b(?P<third>.+)'),
+    any_case(r'^how far\b(?P<second>.+?)\bfrom\b(?P<third>.+)'),
 )
 _PREPOSITIONS = (
     (RelationKind.ON_THE_WAY, r'(?:(?:on|along)\s+(?:the|your|our|my)\s+way|en\s+route)\s+(?:back\s+)?to'),
@@ -54,28 +54,24 @@ _PREPOSITIONS = (
     ),
 )
 _PATTERNS = tuple(
-    (kind, re.compile(rf'^(?P<first>.*?)\b(?:{pattern})\b(?P<second>.+)', re.IGNORECASE))
-    for kind, pattern in _PREPOSITIONS
+    (kind, any_case(rf'^(?P<first>.*?)\b(?:{pattern})\b(?P<second>.+)')) for kind, pattern in _PREPOSITIONS
 )
-PASSED = re.compile(
-    r'^(?:(?:you|we|i|the\s+robot)\s+)?(?:(?:had|were)\s+)?(?:left|leaving|enter(?:ed|ing)|got\s+to|pass(?:ed|ing)'
-    r'|reach(?:ed|ing)|saw|seeing)\s+',
-    re.IGNORECASE,
+PASSED = any_case(
+    r'^(?:(?:you|we|i|the robot) )?(?:(?:had|were) )?(?:left|leaving|enter(?:ed|ing)|got to|pass(?:ed|ing)'
+    r'|reach(?:ed|ing)|saw|seeing) '
 )
 """What the robot did with an anchor."""
 _SIDE = frozenset(('behind', 'opposite', 'front', 'across'))
 _THING_NEEDED = frozenset((RelationKind.WHILE, RelationKind.NEAR))
 """'What is written near the lift?' is about the lift alone; 'What is near the lift?' about all that is."""
-_WHAT_IS = re.compile(
-    r"^(?:so\s+|and\s+)?(?:what|which\s+(?:room|place|thing)s?)(?:'s|\s+(?:is|are|was|were))"
-    r'(?:\s+(?:there|else))*\s*$',
-    re.IGNORECASE,
+_WHAT_IS = any_case(
+    r"^(?:so |and )?(?:what|which (?:room|place|thing)s?)(?:'s| (?:is|are|was|were))"
+    r'(?: (?:there|else))*\s*$'
 )
 
-_FRONTED = re.compile(
-    r'^(?P<clause>(?:(?:right|just)\s+)?(?:after|before|while|when|near|on\s+(?:the|your|our|my)\s+way)\b[^,]+),'
-    r'\s*(?P<rest>.+?)[?.!\s]*$',
-    re.IGNORECASE,
+_FRONTED = any_case(
+    r'^(?P<clause>(?:(?:right|just) )?(?:after|before|while|when|near|on (?:the|your|our|my) way)\b[^,]+),'
+    r'\s*(?P<rest>.+?)[?.!\s]*$'
 )
 
 

@@ -6,7 +6,7 @@ from datetime import timezone, tzinfo
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.grounding import Choice
-from remembr_ros.agent.model.quoting import quotations, unquoted
+from remembr_ros.agent.model.quoting import any_case, quotations, unquoted
 from remembr_ros.agent.offline.question_terms import (
     ASKING,
     PLACES,
@@ -94,17 +94,14 @@ class Request:
 
 _ASKS = r'(?=(?:(?:at|in|for|on|about)\s+)?(?:where|when|what|which|who|how|if|whether)\b)'
 _LIKE_TO = r"i(?:\s+want|\s+need|\s+would\s+like|'d\s+like)\s+(?:you\s+)?to"
-_POLITE = re.compile(
-    r"^\W*(?:(?:hey|hi|hello|ok|okay|please|robot|so|and|now|kindly|let(?:'s|\s+us))\b[\s,]*"
-    rf'|(?:can|could|would|will)\s+you\s+(?!see\b)|{_LIKE_TO}\s+(?:know\s+)?|do\s+you\s+(?:know|remember)\s+{_ASKS}'
-    rf'|(?:remember|recall|tell\s+(?:me|us)|show\s+(?:me|us))\s+{_ASKS})*',
-    re.IGNORECASE,
+_POLITE = any_case(
+    r"^\W*(?:(?:hey|hi|hello|ok|okay|please|robot|so|and|now|kindly|let(?:'s| us))\b[\s,]*"
+    rf'|(?:can|could|would|will) you (?!see\b)|{_LIKE_TO} (?:know )?|do you (?:know|remember) {_ASKS}'
+    rf'|(?:remember|recall|tell (?:me|us)|show (?:me|us)) {_ASKS})*'
 )
-_NEGATED = re.compile(
-    r"^(\W*(?:is|are|was|were|did|do|does|have|has|had|could|would|should))n['\u2019]t\b", re.IGNORECASE
-)
+_NEGATED = any_case(r"^(\W*(?:is|are|was|were|did|do|does|have|has|had|could|would|should))n['\u2019]t\b")
 """'Isn't there a lift?' asks whether there is one."""
-_WISH = re.compile(rf'^\W*(?:please\W+)?{_LIKE_TO}\s+(?!know\b|see\b|hear\b|read\b|tell\b)', re.IGNORECASE)
+_WISH = any_case(rf'^\W*(?:please\W+)?{_LIKE_TO} (?!know\b|see\b|hear\b|read\b|tell\b)')
 _KINDS = tuple(
     (kind, re.compile(rf'^(?:{patterns})', re.IGNORECASE | re.VERBOSE))
     for kind, patterns in (
@@ -143,12 +140,8 @@ _CHOICES = {
     Choice.EARLIEST: frozenset(('first', 'earliest', 'since when')),
     Choice.MOST_OFTEN: frozenset(('most often', 'most frequently')),
 }
-_NO_CHOICE = re.compile(
-    r'\b(?:first|last)(?:\s+(?:aid|floor|name|class)|-\w+)\b|\w-(?:first|last)\b', re.IGNORECASE
-)
-_HERE = re.compile(
-    r'\b(?:here|(?:around|near|where)\s+(?:you|us|me|i)|at\s+this\s+place)\b(?!\s+\w)', re.IGNORECASE
-)
+_NO_CHOICE = any_case(r'\b(?:first|last)(?: (?:aid|floor|name|class)|-\w+)\b|\w-(?:first|last)\b')
+_HERE = any_case(r'\b(?:here|(?:around|near|where) (?:you|us|me|i)|at this place)\b(?! \w)')
 _NOW = frozenset(('now', 'currently', 'am i', 'are you', 'are we', 'do you see'))
 _READING = frozenset(
     'read reads readable written writing text say says sign signs label labels word words'.split()
@@ -156,20 +149,16 @@ _READING = frozenset(
 _WHATEVER = frozenset(
     'see saw seen read sign signs happened remember thing things anything something everything'.split()
 )
-_CLOCK = re.compile(
-    r"^what(?:\s+time\s+is\s+it|(?:'s|\s+is)\s+the\s+(?:current\s+)?(?:time|date)|\s+(?:day|date)\s+is)\b",
-    re.IGNORECASE,
-)
+_CLOCK = any_case(r"^what(?: time is it|(?:'s| is) the (?:current )?(?:time|date)| (?:day|date) is)\b")
 _TALK = frozenset(
     'hello hi hey robot there good morning afternoon evening night day goodbye bye please help '
     'how who what are can do you'.split()
 )
 """Words of a greeting, or of a question to the robot about itself."""
-_EVERY = re.compile(
-    r'\b(?:all|every|each)\b(?!\s+(?:the\s+)?(?:way|over|right|day|night|morning|week|time)\b)'
-    r'(?:\s+one)?(?:\s+of)?(?:\s+(?:the|those|these))?'
-    r'(?:\s+(?:places?|spots?|locations?)\b)?(?=\s+\w)',
-    re.IGNORECASE,
+_EVERY = any_case(
+    r'\b(?:all|every|each)\b(?! (?:the )?(?:way|over|right|day|night|morning|week|time)\b)'
+    r'(?: one)?(?: of)?(?: (?:the|those|these))?'
+    r'(?: (?:places?|spots?|locations?)\b)?(?= \w)'
 )
 _SOMEHOW = frozenset(('did', 'have', 'has', 'had', 'can', 'could'))
 _APART = frozenset(('where', 'between', 'how far'))
@@ -187,10 +176,9 @@ _PLAIN = ASKING.union(
     'waited which who whom whose why writing'.split()
 )
 """Words that put no condition which a sight would have to meet, or one that is looked after."""
-_COMPARING = re.compile(
-    r'^(?=.*\bor\b).*\b(?:first|earlier|last|later|sooner|nearer|closer|which)\b|\b(?:left|right)\s+or\b'
-    r'|\b(?:left|right)\s+of\b|\b\w{3,}er\s+than\b|\b(?:without|except|neither|nor|unless|but\s+(?:no|not))\b',
-    re.IGNORECASE,
+_COMPARING = any_case(
+    r'^(?=.*\bor\b).*\b(?:first|earlier|last|later|sooner|nearer|closer|which)\b|\b(?:left|right) or\b'
+    r'|\b(?:left|right) of\b|\b\w{3,}er than\b|\b(?:without|except|neither|nor|unless|but (?:no|not))\b'
 )
 _VISITS = frozenset(('how often', 'how many times'))
 _HAVE = frozenset(('have', 'has'))

@@ -5,6 +5,7 @@ from calendar import monthrange
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 
+from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.times.time_expression import (
     AGO,
     AMOUNTS,
@@ -54,28 +55,25 @@ _PARTS = {'morning': (5, 12), 'afternoon': (12, 18), 'evening': (18, 24), 'night
 
 _LAST_NIGHT = (-4, 6)
 _DAYBREAK = 5  # Until this hour 'this evening' may be the one before midnight
-_THIS = re.compile(r'\b(?:this\s+(?:morning|afternoon|evening)|tonight)\b', re.IGNORECASE)
+_THIS = any_case(r'\b(?:this (?:morning|afternoon|evening)|tonight)\b')
 _PART_TEXT = r'(?:morning|afternoon|evening|night)'
-_DAY = re.compile(
-    rf'(?:{EDGE_TEXT}\s+|\b(?:(?:on|in|earlier)\s+)?)(?:the\s+)?(?:(?P<of>{_PART_TEXT})\s+(?:of|on)\s+)?'
-    rf'(?:(?P<named>{WEEKDAY_TEXT}),?\s+(?={DATE_TEXT}))?(?P<day>day\s+before\s+yesterday|tonight|'
-    rf'(?:today|yesterday)|(?:this|last)(?=\s+{_PART_TEXT}\b)'
-    rf'|(?<=on\s){WEEKDAY_TEXT}|(?:{_AFTER_EDGE}){WEEKDAY_TEXT}|last\s+{WEEKDAY_TEXT}|(?P<date>{DATE_TEXT})'
-    rf'|(?<=in\s)(?P<month>{MONTH_TEXT}{YEAR_TEXT}?)(?!\s+\d))(?!\w)'
-    rf'(?:\s+(?P<part>{_PART_TEXT})\b)?',
-    re.IGNORECASE,
+_DAY = any_case(
+    rf'(?:{EDGE_TEXT} |\b(?:(?:on|in|earlier) )?)(?:the )?(?:(?P<of>{_PART_TEXT}) (?:of|on) )?'
+    rf'(?:(?P<named>{WEEKDAY_TEXT}),? (?={DATE_TEXT}))?(?P<day>day before yesterday|tonight|'
+    rf'(?:today|yesterday)|(?:this|last)(?= {_PART_TEXT}\b)'
+    rf'|(?<=on\s){WEEKDAY_TEXT}|(?:{_AFTER_EDGE}){WEEKDAY_TEXT}|last {WEEKDAY_TEXT}|(?P<date>{DATE_TEXT})'
+    rf'|(?<=in\s)(?P<month>{MONTH_TEXT}{YEAR_TEXT}?)(?! \d))(?!\w)'
+    rf'(?: (?P<part>{_PART_TEXT})\b)?'
 )
-_PART_ALONE = re.compile(
-    rf'\b(?:(?:in|during)\s+the\s+(?P<part>{_PART_TEXT})|at\s+(?P<night>night)){FOLLOWS}', re.IGNORECASE
-)
-_WITH_AN_END = re.compile(rf'(?:{EDGE_TEXT}|\b(?:between|and|to|than))\s*$', re.IGNORECASE)
+_PART_ALONE = any_case(rf'\b(?:(?:in|during) the (?P<part>{_PART_TEXT})|at (?P<night>night)){FOLLOWS}')
+_WITH_AN_END = any_case(rf'(?:{EDGE_TEXT}|\b(?:between|and|to|than))\s*$')
 DAY_TEXT = rf'(?:{DATE_TEXT}|{WEEKDAY_TEXT}|yesterday|today)'
 MONTHS = tuple(_MONTHS)
 OFF_TEXT = rf'\b{AMOUNTS}\s+(?:before|after)\s+{CLOCK_TEXT}'
-_OFF = re.compile(rf'({AMOUNTS})\s+(before|after)\s+({CLOCK_TEXT})', re.IGNORECASE)
-LEFT = re.compile(
-    rf'\b(?:today|yesterday|tonight|(?:this|last)\s+{_PART_TEXT}|(?:on|or|and|to|until|last)\s+(?:{WEEKDAY_TEXT}|{_NTH}{FOLLOWS}))\b',
-    re.IGNORECASE,
+_OFF = any_case(rf'({AMOUNTS}) (before|after) ({CLOCK_TEXT})')
+LEFT = any_case(
+    rf'\b(?:today|yesterday|tonight|(?:this|last) {_PART_TEXT}|(?:on|or|and|to|until|last)'
+    rf' (?:{WEEKDAY_TEXT}|{_NTH}{FOLLOWS}))\b'
 )
 """What in the rest of a question still names a day."""
 

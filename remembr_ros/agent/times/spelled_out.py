@@ -4,7 +4,7 @@ import re
 from calendar import monthrange
 from datetime import datetime, timedelta, tzinfo
 
-from remembr_ros.agent.model.quoting import ORDINALS, TO_TWENTY
+from remembr_ros.agent.model.quoting import ORDINALS, TO_TWENTY, any_case
 from remembr_ros.agent.times.day import (
     DATE_TEXT,
     FOLLOWS,
@@ -20,71 +20,67 @@ _TO = (
     r'\s*(?:\band\b|\bto\b|\buntil\b|\btill\b|\bthrough\b|\bup\s+to(?:\s+and\s+including)?\b|-'
     r'|\u2013)\s*(?:the\s+)?'
 )
-_SHARED_MONTH = re.compile(
-    rf'(?:\b(?:between|from)\s+(?:the\s+)?)?(?:\b(?P<a>\d{{1,2}})(?:st|nd|rd|th)?{_TO}(?P<b>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?'
-    rf'(?P<after>{MONTH_TEXT})|\b(?P<before>{MONTH_TEXT})\s+(?P<c>\d{{1,2}}){_TO}(?P<d>\d{{1,2}})(?![:\d]))(?P<year>{YEAR_TEXT}?)',
-    re.IGNORECASE,
+_SHARED_MONTH = any_case(
+    rf'(?:\b(?:between|from) (?:the )?)?(?:\b(?P<a>\d{{1,2}})(?:st|nd|rd'
+    rf'|th)?{_TO}(?P<b>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?'
+    rf'(?P<after>{MONTH_TEXT})|\b(?P<before>{MONTH_TEXT})'
+    rf' (?P<c>\d{{1,2}}){_TO}(?P<d>\d{{1,2}})(?![:\d]))(?P<year>{YEAR_TEXT}?)'
 )
 """'20 to 22 November', 'Nov 20-22'."""
 _NTH_DAY = rf'(?:{WEEKDAY_TEXT},?\s+)?the\s+([12]?\d|3[01])(?:st|nd|rd|th)'
-_NTHS = re.compile(
-    rf'(?:\b(?:from|between)\s+)?\b{_NTH_DAY}{_TO}{_NTH_DAY}(?!\s+of\b)',
-    re.IGNORECASE,
-)
+_NTHS = any_case(rf'(?:\b(?:from|between) )?\b{_NTH_DAY}{_TO}{_NTH_DAY}(?! of\b)')
 _GOES_ON = (
     r'(?=\s+(?:and|you|we|i|it|they|he|she|the\s+robot|some|any|for|then|as|begin|began|start|end|go|went|look|with|during|up'
     r'|could|would|should|can|will|please|[a-z]+ed)\b)'
 )
-_NTH_ALONE = re.compile(
-    rf'(?P<edge>\b(?:on|of|since|until|till|before|after|from|by|to|{WEEKDAY_TEXT}),?\s+)?{_NTH_DAY}(?:{FOLLOWS}|{_GOES_ON}|(?=\s*[-\u2013\u2014:)]))(?!\s+of\b)',
-    re.IGNORECASE,
+_NTH_ALONE = any_case(
+    rf'(?P<edge>\b(?:on|of|since|until|till|before|after|from|by|to|{WEEKDAY_TEXT}),?'
+    rf' )?{_NTH_DAY}(?:{FOLLOWS}|{_GOES_ON}|(?=\s*[-\u2013\u2014:)]))(?! of\b)'
 )
 """A day of the latest month that had it."""
-_THIS_UNIT = re.compile(
-    r'(?:\b(?:in|during|over|throughout|for)\s+)?(?:\b(?:the\s+)?(?:whole|entire|all)\s+(?:of\s+)?(?:this\s+|the\s+)?|\bthis\s+)'
-    r'(?P<unit>week|month|year)\b',
-    re.IGNORECASE,
+_THIS_UNIT = any_case(
+    r'(?:\b(?:in|during|over|throughout|for) )?(?:\b(?:the )?(?:whole|entire|all) (?:of )?(?:this '
+    r'|the )?|\bthis )'
+    r'(?P<unit>week|month|year)\b'
 )
 _SMALL = {word: number for number, word in enumerate(TO_TWENTY[:11]) if number}
-_MONTHS_FIRST = re.compile(
-    rf"(?:\bthe\s+)?\b(?P<month>{MONTH_TEXT}|the\s+month|month)['\u2019]s\s+(?P<end>first|last)\s+(?P<rest>(?:\w+\s+)?(?:days?|weeks?))\b",
-    re.IGNORECASE,
+_MONTHS_FIRST = any_case(
+    rf"(?:\bthe )?\b(?P<month>{MONTH_TEXT}|the month|month)['\u2019]s (?P<end>first|last)"
+    rf' (?P<rest>(?:\w+ )?(?:days?|weeks?))\b'
 )
-_PART_OF_MONTH = re.compile(
-    rf'(?:\b(?:in|during|over|for)\s+)?\bthe\s+(?P<end>first|last)\s+(?:(?P<number>\d{{1,2}})|(?P<word>{"|".join(_SMALL)}))?\s*'
-    rf'(?P<unit>days?|weeks?)\s+(?:of|in)\s+(?P<month>{MONTH_TEXT}{YEAR_TEXT}?|(?:(?:the|this)\s+)?month)'
-    r'(?:,?\s+(?:the\s+)?\d{1,2}(?:st|nd|rd|th)\s*(?:to|through|-|\u2013)\s*(?:the\s+)?\d{1,2}(?:st|nd|rd|th)\b)?',
-    re.IGNORECASE,
+_PART_OF_MONTH = any_case(
+    rf'(?:\b(?:in|during|over|for) )?\bthe (?P<end>first|last) (?:(?P<number>\d{{1,2}})'
+    rf'|(?P<word>{"|".join(_SMALL)}))?\s*'
+    rf'(?P<unit>days?|weeks?) (?:of|in) (?P<month>{MONTH_TEXT}{YEAR_TEXT}?|(?:(?:the|this) )?month)'
+    r'(?:,? (?:the )?\d{1,2}(?:st|nd|rd|th)\s*(?:to|through|-|\u2013)\s*(?:the )?\d{1,2}(?:st|nd|rd|th)\b)?'
 )
-_UP_TO = re.compile(
-    r'\bup\s+(?:to|until|till)\s+(?=(?:noon|midday|midnight|\d{1,2}(?::\d\d|\s*[ap]m))\b)', re.IGNORECASE
+_UP_TO = any_case(r'\bup (?:to|until|till) (?=(?:noon|midday|midnight|\d{1,2}(?::\d\d|\s*[ap]m))\b)')
+_OF_LAST_WEEK = any_case(
+    rf'(?:\bon )?\b(?:(?P<day>{WEEKDAY_TEXT}),? (?:of )?last week|last week (?:on'
+    rf' )?(?P<day_>{WEEKDAY_TEXT}))\b'
 )
-_OF_LAST_WEEK = re.compile(
-    rf'(?:\bon\s+)?\b(?:(?P<day>{WEEKDAY_TEXT}),?\s+(?:of\s+)?last\s+week|last\s+week\s+(?:on\s+)?(?P<day_>{WEEKDAY_TEXT}))\b',
-    re.IGNORECASE,
+_WEEK_OF = any_case(
+    rf'\b(?:(?:in|during|over) )?(?:the )?week (?:of|from|beginning|starting) (?:{WEEKDAY_TEXT},?'
+    rf' )?(?P<day>{DATE_TEXT}|{_NTH_DAY})'
+    r'(?!\s*(?:to|up to|until|till|through)\b)'
 )
-_WEEK_OF = re.compile(
-    rf'\b(?:(?:in|during|over)\s+)?(?:the\s+)?week\s+(?:of|from|beginning|starting)\s+(?:{WEEKDAY_TEXT},?\s+)?(?P<day>{DATE_TEXT}|{_NTH_DAY})'
-    r'(?!\s*(?:to|up\s+to|until|till|through)\b)',
-    re.IGNORECASE,
-)
-_IN_OTHER_WORDS = re.compile(
-    rf'\b(?:(?:in|during|over|for)\s+)?(?:(?:last|this)\s+week|the\s+\w+\s+week(?:\s+of\s+(?:the\s+month|{MONTH_TEXT}))?),\s*'
-    rf'(?=(?:from\s+)?(?:\d{{4}}-|\d{{1,2}}(?:st|nd|rd|th)?\b[^,]*\b{MONTH_TEXT}|between\b|{WEEKDAY_TEXT}\b|the\s+\d))',
-    re.IGNORECASE,
+_IN_OTHER_WORDS = any_case(
+    rf'\b(?:(?:in|during|over|for) )?(?:(?:last|this) week|the \w+ week(?: of (?:the month'
+    rf'|{MONTH_TEXT}))?),\s*'
+    rf'(?=(?:from )?(?:\d{{4}}-|\d{{1,2}}(?:st|nd|rd|th)?\b[^,]*\b{MONTH_TEXT}|between\b'
+    rf'|{WEEKDAY_TEXT}\b|the \d))'
 )
 """'last week, Monday the 22nd through Sunday the 28th': the second one says it."""
 _NTH_WORDS = {word: number for number, word in enumerate(ORDINALS, start=1)} | {'thirtieth': 30}
-_NTH_WORD = re.compile(
-    rf'\b(?P<before>(?:on|since|until|till|before|after|from|to|by|{WEEKDAY_TEXT}),?\s+the\s+|the\s+(?=[\w-]+\s+of\s+(?-i:[A-Z])))'
-    rf'(?P<ten>twenty|thirty)?-?(?P<nth>{"|".join(_NTH_WORDS)})(?=\s+of\s+{MONTH_TEXT}|{FOLLOWS})',
-    re.IGNORECASE,
+_NTH_WORD = any_case(
+    rf'\b(?P<before>(?:on|since|until|till|before|after|from|to|by|{WEEKDAY_TEXT}),? the |the'
+    rf' (?=[\w-]+ of (?-i:[A-Z])))'
+    rf'(?P<ten>twenty|thirty)?-?(?P<nth>{"|".join(_NTH_WORDS)})(?= of {MONTH_TEXT}|{FOLLOWS})'
 )
-_WHOLE_MONTH = re.compile(
-    rf'(?<!\d )(?<!th )(?<!st )(?<!nd )(?<!rd )\b(?:over|during|throughout|through|of|in)\s+(?:(?:the'
-    rf'|all)\s+)?(?:(?:whole|entire|month)\s+)?'
-    rf'(?:of\s+)?(?P<month>(?-i:(?=[A-Z])){MONTH_TEXT}{YEAR_TEXT}?)(?!\s+\d)',
-    re.IGNORECASE,
+_WHOLE_MONTH = any_case(
+    rf'(?<!\d\s)(?<!th\s)(?<!st\s)(?<!nd\s)(?<!rd\s)\b(?:over|during|throughout|through|of|in) (?:(?:the'
+    rf'|all) )?(?:(?:whole|entire|month) )?'
+    rf'(?:of )?(?P<month>(?-i:(?=[A-Z])){MONTH_TEXT}{YEAR_TEXT}?)(?! \d)'
 )
 
 

@@ -3,7 +3,7 @@
 import re
 from datetime import datetime, timedelta, timezone, tzinfo
 
-from remembr_ros.agent.model.quoting import TENS, TO_TWENTY
+from remembr_ros.agent.model.quoting import TENS, TO_TWENTY, any_case
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.timestamps import MAX_NS, NS, format_iso, local, parse_time, to_ns
 
@@ -41,28 +41,25 @@ _MORE = rf'(?:,?\s+(?:and\s+)?{_AMOUNT}){{0,3}}'
 AMOUNTS = rf'{_AMOUNT}{_MORE}'
 PERIOD = rf'(?:{_AMOUNT}|{UNIT}\b(?:{_AND_A_HALF})?){_MORE}'
 """Of 'the last hour': an amount whose number may be missing."""
-_PART = re.compile(
-    rf'\b(?:({_DIGITS}|{_WORDS}(?=\s))({_AND_A_HALF})?\s*)?({UNIT}|[sh])\b({_AND_A_HALF})?', re.IGNORECASE
-)
+_PART = any_case(rf'\b(?:({_DIGITS}|{_WORDS}(?=\s))({_AND_A_HALF})?\s*)?({UNIT}|[sh])\b({_AND_A_HALF})?')
 # Of '1,000 minutes ago' and '5-10 minutes ago' not the last number alone
 AGO_TEXT = rf'(?<!\d[.,:-])\b{AMOUNTS}\s+ago\b'
-AGO = re.compile(AGO_TEXT, re.IGNORECASE)
+AGO = any_case(AGO_TEXT)
 HALF = r'(?:am|pm|a\.m\.|p\.m\.)'
 CLOCK_TEXT = (
     rf"(?:\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\s*{HALF}|\s+o'clock)?"
     rf"|\d{{1,2}}(?:\s*{HALF}|\s+o'clock)|noon|midnight)(?!\w)"
 )
 BARE_TEXT = r'\d{1,2}(?::\d\d){0,2}'  # A number that is a time if others say so, as in 'between 9 and 10 am'
-CLOCK = re.compile(CLOCK_TEXT, re.IGNORECASE)
-_HALF = re.compile(rf"\s*({HALF}|\bo'clock)$", re.IGNORECASE)
+CLOCK = any_case(CLOCK_TEXT)
+_HALF = any_case(rf"\s*({HALF}|\bo'clock)$")
 _HOUR = rf'(?:{"|".join(TO_TWENTY[1:13])})'
 _MINUTES = r'(?:(?:twenty[\s-])?five|ten|twenty|\d{1,2})'
-_SPOKEN = re.compile(
-    rf'\b(?:(?P<past>half|(?:a\s+)?quarter|{_MINUTES}(?:\s+minutes?)?)\s+past'
-    rf'|(?P<to>(?:a\s+)?quarter|{_MINUTES}\s+minutes?)\s+to)'
-    rf"\s+(?P<hour>{_HOUR}|\d{{1,2}})(?:\s+o'clock)?(?!\s*(?:\w*\d|{UNIT}\b))\b(?P<half>\s*{HALF})?"
-    rf"|\b(?P<full>{_HOUR})(?=\s+o'clock\b)",
-    re.IGNORECASE,
+_SPOKEN = any_case(
+    rf'\b(?:(?P<past>half|(?:a )?quarter|{_MINUTES}(?: minutes?)?) past'
+    rf'|(?P<to>(?:a )?quarter|{_MINUTES} minutes?) to)'
+    rf" (?P<hour>{_HOUR}|\d{{1,2}})(?: o'clock)?(?!\s*(?:\w*\d|{UNIT}\b))\b(?P<half>\s*{HALF})?"
+    rf"|\b(?P<full>{_HOUR})(?= o'clock\b)"
 )
 _HOUR_NS = 3_600 * NS
 OF_ALL = r'(?:\s+of\s+(?:(?:the|my|your)\s+)?(?:memory|memories|recording|tour|drive))?'
@@ -70,8 +67,8 @@ _REACH_TEXT = (
     r'(?:the\s+)?(?:very\s+)?(?:(?P<first>earliest|first|oldest|beginning|begin|start)|(?:latest|last|newest|end))'
     rf'(?:\s+(?:memory|time|one|moment))?{OF_ALL}'
 )
-_REACH = re.compile(_REACH_TEXT, re.IGNORECASE)
-_IN_REACH = re.compile(rf'(?<!\w){_REACH_TEXT}(?=\s*$|\s*,|\s+(?:and|to|until|till|before)\b)', re.IGNORECASE)
+_REACH = any_case(_REACH_TEXT)
+_IN_REACH = any_case(rf'(?<!\w){_REACH_TEXT}(?=\s*$|\s*,| (?:and|to|until|till|before)\b)')
 
 
 def parse_moment(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Reach | None = None) -> int:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timezone, tzinfo
 from difflib import get_close_matches
 
-from remembr_ros.agent.model.quoting import masked
+from remembr_ros.agent.model.quoting import any_case, masked
 from remembr_ros.agent.times.day import (
     DATE_TEXT,
     DAY_TEXT,
@@ -43,73 +43,59 @@ from remembr_ros.agent.times.time_expression import (
 from remembr_ros.timestamps import MAX_NS, NS
 
 _IN = r'\b(?:(?:in|during|within|over)\s+)?'
-_LAST = re.compile(
-    rf'{_IN}(?:the\s+)?(?:last|past|previous)\s+'
-    rf'(?:{NUMBER}(?:\s*[-\u2013]\s*(?=\d)|\s+(?:to|or)\s+))?(?P<period>{PERIOD})',
-    re.IGNORECASE,
+_LAST = any_case(
+    rf'{_IN}(?:the )?(?:last|past|previous) '
+    rf'(?:{NUMBER}(?:\s*[-\u2013]\s*(?=\d)| (?:to|or) ))?(?P<period>{PERIOD})'
 )
 """'in the last 10 minutes'; of 'in the last 5 to 10 minutes' the longer ones."""
-_FIRST = re.compile(
-    rf'{_IN}the\s+first\s+(?P<period>{PERIOD}){OF_ALL}(?!\s+(?:that|you|we|i|when|on\s+which|in\s+which)\b)',
-    re.IGNORECASE,
+_FIRST = any_case(
+    rf'{_IN}the first (?P<period>{PERIOD}){OF_ALL}(?! (?:that|you|we|i|when|on which|in which)\b)'
 )
 
-_ISO_TEXT = rf'{ISO_DATE}(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?'
+_ISO_TEXT = rf'{ISO_DATE}(?:[T\s][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?'
 _TIME_TEXT = rf'(?:{AGO_TEXT}|{OFF_TEXT}|{_ISO_TEXT}|{CLOCK_TEXT}|now\b)'
-_BETWEEN = re.compile(
-    rf'\b(?:between|from)\s+(?:at\s+)?({_TIME_TEXT}|{AMOUNTS}|{BARE_TEXT}|{NUMBER})\s+(?:and|to|until|till)\s+'
-    rf'({_TIME_TEXT}|{BARE_TEXT}{FOLLOWS})',
-    re.IGNORECASE,
+_BETWEEN = any_case(
+    rf'\b(?:between|from) (?:at )?({_TIME_TEXT}|{AMOUNTS}|{BARE_TEXT}|{NUMBER}) (?:and|to|until|till) '
+    rf'({_TIME_TEXT}|{BARE_TEXT}{FOLLOWS})'
 )
-_AFTER_BEFORE = re.compile(
-    rf'\b(?:after|since|from)\s+({_TIME_TEXT}),?\s+(?:(?:and|but)\s+)?(?:before|until|till)\s+({_TIME_TEXT})',
-    re.IGNORECASE,
+_AFTER_BEFORE = any_case(
+    rf'\b(?:after|since|from) ({_TIME_TEXT}),? (?:(?:and|but) )?(?:before|until|till) ({_TIME_TEXT})'
 )
-_RANGE = re.compile(
-    rf'(?<![\d.,:-])\b({NUMBER})(?:(?<=\d)\s*[-\u2013]\s*(?=\d)|\s+(?:to|or)\s+)({AMOUNTS}\s+ago)\b',
-    re.IGNORECASE,
-)
+_RANGE = any_case(rf'(?<![\d.,:-])\b({NUMBER})(?:(?<=\d)\s*[-\u2013]\s*(?=\d)| (?:to|or) )({AMOUNTS} ago)\b')
 """'5-10 minutes ago', 'two or three hours ago'."""
 
-_THAN = re.compile(
-    rf'\b(?P<no>(?:no|not)\s+)?(?:(?P<more>(?:more|longer|earlier)\s+than|over|at\s+least)'
-    rf'|less\s+than|under|at\s+most|within)\s+({AGO_TEXT})',
-    re.IGNORECASE,
+_THAN = any_case(
+    rf'\b(?P<no>(?:no|not) )?(?:(?P<more>(?:more|longer|earlier) than|over|at least)'
+    rf'|less than|under|at most|within) ({AGO_TEXT})'
 )
-_EDGE = re.compile(rf'{EDGE_TEXT}\s+(?:at\s+)?({_TIME_TEXT})', re.IGNORECASE)
-_EDGE_BARE = re.compile(rf'{EDGE_TEXT}\s+(?:at\s+)?({BARE_TEXT}){FOLLOWS}', re.IGNORECASE)
-_AT = re.compile(rf'\b(?:at|around|about)\s+({_TIME_TEXT})', re.IGNORECASE)
-_AT_BARE = re.compile(rf'\b(?:at|around|about)\s+({BARE_TEXT}){FOLLOWS}', re.IGNORECASE)
-_CLOCK_DIGITS = re.compile(rf'(?<![\w.:-])(?=\d)({CLOCK_TEXT})', re.IGNORECASE)
-_OFF_ALONE = re.compile(rf'({OFF_TEXT})', re.IGNORECASE)
-_ABOUT_AGO = re.compile(
-    rf'(?:\b(?:about|around|roughly|approximately|almost|nearly|exactly|just)\s+)?{AGO_TEXT}', re.IGNORECASE
-)
-_DATE = re.compile(DATE_TEXT, re.IGNORECASE)
+_EDGE = any_case(rf'{EDGE_TEXT} (?:at )?({_TIME_TEXT})')
+_EDGE_BARE = any_case(rf'{EDGE_TEXT} (?:at )?({BARE_TEXT}){FOLLOWS}')
+_AT = any_case(rf'\b(?:at|around|about) ({_TIME_TEXT})')
+_AT_BARE = any_case(rf'\b(?:at|around|about) ({BARE_TEXT}){FOLLOWS}')
+_CLOCK_DIGITS = any_case(rf'(?<![\w.:-])(?=\d)({CLOCK_TEXT})')
+_OFF_ALONE = any_case(rf'({OFF_TEXT})')
+_ABOUT_AGO = any_case(rf'(?:\b(?:about|around|roughly|approximately|almost|nearly|exactly|just) )?{AGO_TEXT}')
+_DATE = any_case(DATE_TEXT)
 _NO_MONTH = re.compile(r'\b([^\W\d_]{4,9}) \d{1,2}(?:st|nd|rd|th)?\b')
 """'Novmber 14'"""
-_SOME_TIME = re.compile(
-    rf'(?<![\w:./])\d{{1,2}}(?::\d\d|/\d{{1,2}})(?![\w:./])|(?<!\S)\d\S{{0,9}}\s+\w+\s+ago\b|\bon\s+(?:the\s+\d+(?:st|nd|rd|th)|\d{{1,2}}\.\d{{1,2}}){FOLLOWS}',
-    re.IGNORECASE,
+_SOME_TIME = any_case(
+    rf'(?<![\w:./])\d{{1,2}}(?::\d\d|/\d{{1,2}})(?![\w:./])|(?<!\S)\d\S{{0,9}} \w+ ago\b|\bon'
+    rf' (?:the \d+(?:st|nd|rd|th)|\d{{1,2}}\.\d{{1,2}}){FOLLOWS}'
 )
-_DAYS = re.compile(
-    rf'\b(?:between|from)\s+({DAY_TEXT})\s+(?:and|to|until|till|through)\s+({DAY_TEXT})', re.IGNORECASE
-)
+_DAYS = any_case(rf'\b(?:between|from) ({DAY_TEXT}) (?:and|to|until|till|through) ({DAY_TEXT})')
 _LEFT = (
     LEFT,
     _EDGE_BARE,
-    re.compile(
-        rf'\b(?:between|from)\s+{BARE_TEXT}\s+(?:and|to|until|till)\s+{BARE_TEXT}{FOLLOWS}', re.IGNORECASE
-    ),
+    any_case(rf'\b(?:between|from) {BARE_TEXT} (?:and|to|until|till) {BARE_TEXT}{FOLLOWS}'),
     AGO,
     _LAST,
     _CLOCK_DIGITS,
-    re.compile(rf'(?:{EDGE_TEXT}|\bat|\band|\bto|\bbetween)\s+{_TIME_TEXT}', re.IGNORECASE),
+    any_case(rf'(?:{EDGE_TEXT}|\bat|\band|\bto|\bbetween) {_TIME_TEXT}'),
     _DATE,
 )
 """What in the rest of a question still names a time."""
 
-_HOUR = re.compile(rf'(?:at|around|about|{EDGE_TEXT})\s+\d{{1,2}}', re.IGNORECASE)
+_HOUR = any_case(rf'(?:at|around|about|{EDGE_TEXT}) \d{{1,2}}')
 """'at 9', which in a question may be anything."""
 
 AROUND_S = 60.0  # Half the window of a question about a moment

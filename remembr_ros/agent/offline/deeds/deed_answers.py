@@ -6,11 +6,19 @@ from functools import partial
 
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Claim, yes_or_no
-from remembr_ros.agent.offline.deeds.deed_claims import ANSWERS, OF_NONE, SURE, FoundAnswer, listed, nothing
-from remembr_ros.agent.offline.deeds.deed_request import DeedAsked, DeedRequest, parse_deeds
-from remembr_ros.agent.offline.deeds.one_of_several import several_named, which_of
+from remembr_ros.agent.model.quoting import any_case
+from remembr_ros.agent.offline.deeds.deed_claims import (
+    ANSWERS,
+    OF_NONE,
+    SURE,
+    FoundAnswer,
+    listed,
+    nothing,
+    which_of,
+)
+from remembr_ros.agent.offline.deeds.deed_request import DeedAsked, DeedRequest, parse_deeds, several_named
 from remembr_ros.agent.offline.deeds.understanding import SEEN, understood
-from remembr_ros.agent.offline.motion_request import parse_motion
+from remembr_ros.agent.offline.motion_questions import parse_motion
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.deeds.choice import choose_deeds
 from remembr_ros.memory.deeds.names import DeedNames
@@ -21,30 +29,24 @@ from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import AGENT, CAPTIONER
 from remembr_ros.memory.recall_protocol import Recall
 
-_GOAL = re.compile(
-    r'^\W*(?!.*\b(?:through|did|have|story|account|report)\b)(?:i\b|looking\s+for\b|where\b(?!.*\b(?:you|we|robot|end(?:ed)?\s+up)\b)'
+_GOAL = any_case(
+    r'^\W*(?!.*\b(?:through|did|have|story|account|report)\b)(?:i\b|looking for\b'
+    r'|where\b(?!.*\b(?:you|we|robot|end(?:ed)? up)\b)'
     r'|(?:take|bring|lead|guide|drive|navigate|go|move|get|head|return|come|escort|point|direct|visit|find|locate'
-    r'|proceed|meet|wait|walk|show)\b)',
-    re.IGNORECASE,
+    r'|proceed|meet|wait|walk|show)\b)'
 )
 """A wish to be taken somewhere, where the robot may have done something."""
-_JUST = re.compile(
-    r'^\W*what\s+(?:(?:have|did|were)\s+you\s+just|are\s+you)\s+do(?:ing|ne)?(?:\s+(?:right\s+)?now)?\W*$',
-    re.IGNORECASE,
-)
-_EARLIER = re.compile(r'[.,;:!?\u2013-]\s.*\b(?:it|them|him|her)\b', re.IGNORECASE)
+_JUST = any_case(r'^\W*what (?:(?:have|did|were) you just|are you) do(?:ing|ne)?(?: (?:right )?now)?\W*$')
+_EARLIER = any_case(r'[.,;:!?\u2013-]\s.*\b(?:it|them|him|her)\b')
 _OF_A_DAY = (DeedAsked.DEEDS, DeedAsked.BRIEFLY)
 _OF_SIGHTS = {DeedAsked.DAYS, DeedAsked.DAY_OF_MOST, DeedAsked.PER_DAY, DeedAsked.DAYS_WITHOUT}
 _STATE = r'\s+(?:still\s+)?(?P<state>open|closed|shut|in\s+your\s+hands?)'
-_HOLDING = re.compile(r'\bare\s+you\s+(?:holding|carrying)\b(.*?)(?=(?: right)?(?: now)?\W*$)', re.IGNORECASE)
-_WHETHER = re.compile(
-    r'^\W*(?:(?:is|are|was|were)\s+(?!there\b)|(?:did|have|had)\s+(?:you|we|i)\s+(?:leave|left)\s+)'
-    rf'(?P<thing>.+?){_STATE}(?:\s+(?:now|right now|again))?\W*$',
-    re.IGNORECASE,
+_HOLDING = any_case(r'\bare you (?:holding|carrying)\b(.*?)(?=(?: right)?(?: now)?\W*$)')
+_WHETHER = any_case(
+    r'^\W*(?:(?:is|are|was|were) (?!there\b)|(?:did|have|had) (?:you|we|i) (?:leave|left) )'
+    rf'(?P<thing>.+?){_STATE}(?: (?:now|right now|again))?\W*$'
 )
-_WHAT = re.compile(
-    rf'^\W*(?:what|which)\b.*?\b(?:leave|left|is|are|was|were|stands?){_STATE}(?:\s+now)?\W*$', re.IGNORECASE
-)
+_WHAT = any_case(rf'^\W*(?:what|which)\b.*?\b(?:leave|left|is|are|was|were|stands?){_STATE}(?: now)?\W*$')
 
 
 def answer_deeds(request: Request, question: Question, recall: Recall, scope: Scope) -> Claim | None:

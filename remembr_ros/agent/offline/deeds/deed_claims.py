@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim, yes_or_no
+from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.offline.deeds.deed_request import DeedAsked, DeedRequest
 from remembr_ros.agent.offline.deeds.understanding import DETAIL
 from remembr_ros.geometry import distance
@@ -24,6 +25,8 @@ DETAILS = 150  # where somebody wants all of them, but drives
 LISTED = 20  # that are told with their number
 LAST = 5  # that are told of those that there were
 HIGHLIGHTS = 8
+
+_NONE = any_case(r"\b(?:no|none|not|never|without|neither)\b|n['\u2019]t\b|\buntouched\b|\bout of\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +254,37 @@ def nothing(about: FoundAnswer) -> Claim | None:
     if about.asked.yes:
         return Claim(Kind.BINARY, 'No, not that I remember.', hits_of(about.done[-1:]), binary=False)
     return Claim(Kind.NOT_SEEN, 'I remember no such deed.')
+
+
+def which_of(names: tuple[str, ...], about: FoundAnswer) -> Claim | None:
+    """Return which of some things it was, or was not."""
+    done, last = {}, about.asked.nth == -1
+    for name in names:
+        phrase = about.names.read(name)
+        attribute = ' '.join((*(said for said, _ in phrase.names), *phrase.unknown)) or name
+        query = replace(about.query, attribute=attribute, never='', nth=None, limit=None)
+        query = replace(query, order=DeedOrder.FIRST)
+        if deeds := choose_deeds(query, about.happened).every:
+            done[name] = deeds
+    if _NONE.search(about.asked.says):
+        left = [name for name in names if name not in done]
+        text = f'Not {", nor ".join(left)}' if left else 'All of them'
+        return Claim(
+            Kind.TEXT, f'{text}.', hits_of([deeds[-1] for deeds in done.values()] or about.done[-1:])
+        )
+    if not done:
+        return nothing(about)
+    if about.asked.asked is DeedAsked.COUNT:
+        ordered = sorted(done, key=lambda name: -len(done[name]))
+    elif about.asked.asked is DeedAsked.DURATION:
+        ordered = sorted(done, key=lambda name: -sum(deed.seconds for deed in done[name]))
+    else:
+        ordered = sorted(done, key=lambda name: -done[name][-1].start_ns if last else done[name][0].start_ns)
+    text = ', '.join(done)
+    if about.asked.nth or about.asked.asked in (DeedAsked.COUNT, DeedAsked.DURATION):
+        best = done[ordered[0]]
+        text = f'{ordered[0]}, {len(best)} times: {listed(about.question, [best[-1 if last else 0]])}'
+    return Claim(Kind.TEXT, f'{text}.', hits_of(done[name][0] for name in ordered))
 
 
 ANSWERS: dict[DeedAsked, Callable[[FoundAnswer], Claim | None]] = {

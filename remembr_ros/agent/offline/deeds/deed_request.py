@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-from remembr_ros.agent.model.quoting import ORDINALS, TO_TWENTY
+from remembr_ros.agent.model.quoting import ORDINALS, TO_TWENTY, any_case
 from remembr_ros.memory.deeds.query import DeedOrder
 
 _AUX = r"(?:did|do|does|have|has|had|was|were|is|are|am|could|can|will)(?:n['\u2019]?t)?"
@@ -61,7 +61,7 @@ class DeedAsked(Enum):
     @property
     def pattern(self) -> re.Pattern[str]:
         """The words that ask for it."""
-        return re.compile(self.value, re.IGNORECASE)
+        return any_case(self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,68 +106,64 @@ class DeedRequest:
     says: str = ''
 
 
-def _any_case(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
-
-
 _SAID_BY_ITSELF = (DeedAsked.HIGHLIGHTS, DeedAsked.PROBLEMS, DeedAsked.BRIEFLY, DeedAsked.WHY)
-_PLEASE = _any_case(
+_PLEASE = any_case(
     r'^\W*(?:please )?(?:(?:can|could|would|will) you (?:please )?|do you (?:know|remember'
     r'|recall) )(?:(?:tell|show|give|remind) (?:me|us) |(?:say|list|name|count|recall) |(?=when|what'
     r'|how|why|where|which|who))'
 )
-_WENT_IN = _any_case(
+_WENT_IN = any_case(
     r'\b(things?|items?|objects?|what|that|which|\w+s) (?:went|gone|go) (in|into|onto|on)\b(?! to\b)'
 )
-_CAME_OUT = _any_case(r'\b(things?|items?|objects?|what|that|which|\w+s) (?:came|come) out of\b')
+_CAME_OUT = any_case(r'\b(things?|items?|objects?|what|that|which|\w+s) (?:came|come) out of\b')
 """Of things: somebody put them there."""
-_SUM_UP = _any_case(r'\bsum up\b')
-_BY_STEPS = _any_case(r'\b(?:step by step|every step)\b')
-_HERE = _any_case(r'\b(?:as )?seen from (?:here|there)\b|\bfrom where (?:i|we) (?:stand|am|are|sit)\b')
-_YES = _any_case(rf'(?:^|[.!?;:,] ?(?:(?:but|and|so) )?)\W*{_AUX}\b')
-_FAILED = _any_case(
+_SUM_UP = any_case(r'\bsum up\b')
+_BY_STEPS = any_case(r'\b(?:step by step|every step)\b')
+_HERE = any_case(r'\b(?:as )?seen from (?:here|there)\b|\bfrom where (?:i|we) (?:stand|am|are|sit)\b')
+_YES = any_case(rf'(?:^|[.!?;:,] ?(?:(?:but|and|so) )?)\W*{_AUX}\b')
+_FAILED = any_case(
     r'\bfail\w*|\bunsuccess\w+|\bin vain\b|\brefus\w+|\bunable\b|\bnot (?:able|manage)\w*|\bstuck\b'
     r'|\bgave up\b|\b(?:go|went|gone|goes) (?:wrong|badly)\b'
 )
-_CANCELLED = _any_case(
+_CANCELLED = any_case(
     r'\bcancel\w*|\babort\w*|\binterrupt\w*|\bbroken? off\b|\bcalled off\b|\bcut short\b'
     r'|\bstopped (?:early|half)'
 )
-_SUCCEEDED = _any_case(
+_SUCCEEDED = any_case(
     r'\bsucce(?:ed|ss)\w*|\bmanaged?\b|\bworked out\b|\b(?:that|it|this) work(?:s|ed)?\b|\bwent well\b'
 )
-_TRIED = _any_case(r'\b(?:tr(?:y|ied|ies)|attempt\w*)\b')
-_NEVER = _any_case(
+_TRIED = any_case(r'\b(?:tr(?:y|ied|ies)|attempt\w*)\b')
+_NEVER = any_case(
     r'\bnever\b|\bnot (?:\w+ )?(?:touch|handl|pick|us|mov|visit|been|be|go|enter|put|ha|open|clean|ta)\w*'
     r"|\b(?:did|have|has|had|was|were)(?:n['\u2019]?t| (?:you|we|i|it) not)\b|\bst(?:ay|ayed) (?:out of"
     r'|away from)\b|\bavoid\w*|\bleave out\b|\buntouched\b|\bunvisited\b|\bleft alone\b'
 )
 _ORDINALS = {word: number for number, word in enumerate(ORDINALS[:12], start=1)}
-_ORDINAL = _any_case(
+_ORDINAL = any_case(
     r'\b(?P<second_last>(?:second to|next to) last|last but one|penultimate)\b'
     rf'|\b(?P<nth>{"|".join(_ORDINALS)})\b(?! (?:time )?(?:aid|floor)\b)|\b(?P<last>last|latest|final'
     rf'|most recent(?:ly)?)\b'
 )
-_LASTS = _any_case(r'(?<!\bthe)(?<!\byour)(?<!\bvery) last(?=\W*$| (?:for|on average)\b)')
+_LASTS = any_case(r'(?<!\bthe)(?<!\byour)(?<!\bvery) last(?=\W*$| (?:for|on average)\b)')
 _NUMBER = rf'(?:\d+|{"|".join(TO_TWENTY[2:])}|couple of|few)'
-_SOME = _any_case(
+_SOME = any_case(
     rf'\b(?:the )?(?P<which>first|last|next|previous|latest)? ?(?P<number>{_NUMBER}) (?P<what>things?'
     rf'|deeds|actions|tasks|jobs|steps'
     r'|items|objects|activities)\b'
 )
 _ORDERS = (
-    (DeedOrder.LONGEST, _any_case(r'\b(?:longest|slowest)\b|\btook (?:you )?the most time\b')),
-    (DeedOrder.SHORTEST, _any_case(r'\b(?:shortest|quickest|fastest|briefest)\b(?! (?:way|route|path))')),
-    (DeedOrder.NEAREST, _any_case(r'\b(?:nearest|closest)\b')),
-    (DeedOrder.FARTHEST, _any_case(r'\b(?:farthest|furthest)\b')),
-    (DeedOrder.WAY, _any_case(r'\b(?:shortest|quickest|best|fastest) (?:way|route|path|round)\b')),
+    (DeedOrder.LONGEST, any_case(r'\b(?:longest|slowest)\b|\btook (?:you )?the most time\b')),
+    (DeedOrder.SHORTEST, any_case(r'\b(?:shortest|quickest|fastest|briefest)\b(?! (?:way|route|path))')),
+    (DeedOrder.NEAREST, any_case(r'\b(?:nearest|closest)\b')),
+    (DeedOrder.FARTHEST, any_case(r'\b(?:farthest|furthest)\b')),
+    (DeedOrder.WAY, any_case(r'\b(?:shortest|quickest|best|fastest) (?:way|route|path|round)\b')),
 )
-_AVERAGE = _any_case(r'\b(?:averag\w+|usually|typical(?:ly)?|normally|generally|mean|as a rule)\b')
-_TOTAL = _any_case(
+_AVERAGE = any_case(r'\b(?:averag\w+|usually|typical(?:ly)?|normally|generally|mean|as a rule)\b')
+_TOTAL = any_case(
     r'\b(?:in (?:total|all|sum)|total|al(?:l )?together|overall|added up|sum|combined'
     r'|how much (?:of \w+ )?time)\b'
 )
-_DISTINCT = _any_case(
+_DISTINCT = any_case(
     r'\b(?:different|distinct|various|separate)\b|\bhow many (?:things|items|objects|rooms|places|kinds)\b'
 )
 _RIGHT = (
@@ -175,34 +171,40 @@ _RIGHT = (
     r'(?:thing (?:\w+ ){0,3})?)?)'
 )
 _END = r'(?= ?(?:[,?!;]|\.(?:\s|$)|$))'
-_BETWEEN = _any_case(rf'\b(?:in )?between (?P<after>.+?) and (?P<before>.+?){_END}')
-_FROM_TO = _any_case(rf'\bfrom (?P<after>\w+ing\b.+?) (?:to|until|till) (?P<before>.+?){_END}')
+_BETWEEN = any_case(rf'\b(?:in )?between (?P<after>.+?) and (?P<before>.+?){_END}')
+_FROM_TO = any_case(rf'\bfrom (?P<after>\w+ing\b.+?) (?:to|until|till) (?P<before>.+?){_END}')
 _CLAUSE = rf'(?!that\b\W*$)(?P<clause>.+?){_END}'
 _RELATIONS = (
-    ('after', _any_case(rf'{_RIGHT}\b(?:after|following|once|as soon as|since)\b {_CLAUSE}')),
-    ('before', _any_case(rf'{_RIGHT}\b(?:before|prior to|ahead of|until)\b {_CLAUSE}')),
+    ('after', any_case(rf'{_RIGHT}\b(?:after|following|once|as soon as|since)\b {_CLAUSE}')),
+    ('before', any_case(rf'{_RIGHT}\b(?:before|prior to|ahead of|until)\b {_CLAUSE}')),
     (
         'during',
-        _any_case(
+        any_case(
             r'(?P<right>)\b(?:during|while|whilst|in the (?:middle|course) of|throughout|as(?= you\b))\b '
             rf'(?P<clause>.+?){_END}'
         ),
     ),
     (
         'at',
-        _any_case(
+        any_case(
             rf'(?P<right>)\bwhen (?!{_AUX}\b)(?P<clause>(?:you|we|i|some\w+|any\w+|people|it|he|she'
             rf'|they|the|a|an|[a-z]+ing|(?-i:[A-Z])[a-z]+)\b.+?){_END}|\bthe (?:last|first'
             rf'|second) time (?:that |when )?(?P<clause_>(?:you|we|i|some\w+|the|a)\b.+?){_END}'
         ),
     ),
 )
-_BEFOREHAND = _any_case(rf'{_RIGHT}\b(?:beforehand|before (?:that|this|it))\b')
-_AFTERWARDS = _any_case(
+_BEFOREHAND = any_case(rf'{_RIGHT}\b(?:beforehand|before (?:that|this|it))\b')
+_AFTERWARDS = any_case(
     rf'{_RIGHT}\b(?:afterwards?|after (?:that|this|it)|next|then|thereafter)\b(?= ?[?.!,]| ?$)'
 )
-_STEPS = _any_case(r'\b(?:steps?|stages?|phases?)\b(?! (?:back|aside|by step|forward))')
-_SENTENCE = _any_case(r'(?<=[.!;]) ')
+_STEPS = any_case(r'\b(?:steps?|stages?|phases?)\b(?! (?:back|aside|by step|forward))')
+MOST_WORDS = 5  # of the name of one of the things
+_WHICH_OF = (
+    r'^(?P<list>[^:?]+?) ?[:\u2013\u2014-] ?(?:which|what)\b.*\b(?:these|them|those|the \w+)\b',
+    r'\b(?:which|what) of (?:these|the following|them)\b.*?[:\u2013\u2014] ?(?P<list>[^:?]+)',
+    r'\bwhich\b.*?, ?(?P<list>(?:[^,?]+, ?)*[^,?]+\bor\b[^,?]+)\W*$',
+)
+_SENTENCE = any_case(r'(?<=[.!;]) ')
 
 
 def parse_deeds(text: str) -> DeedRequest:
@@ -255,6 +257,17 @@ def parse_deeds(text: str) -> DeedRequest:
         steps=_STEPS.search(said) is not None,
         says=said,
     )
+
+
+def several_named(text: str) -> tuple[tuple[str, ...], str]:
+    """Return the things of which one is asked for, and the question without them; none: all of it."""
+    for pattern in _WHICH_OF:
+        if found := re.search(pattern, text, re.IGNORECASE):
+            parts = re.split(r', ?(?:and|or|nor) |,|\b(?:and|or|nor)\b', found['list'])
+            names = tuple(part.strip() for part in parts if part.strip())
+            if len(names) > 1 and all(len(name.split()) <= MOST_WORDS for name in names):
+                return names, f'{text[: found.start("list")]} {text[found.end("list") :]}'
+    return (), text
 
 
 def _relations(text: str) -> tuple[dict[str, str], str, bool]:

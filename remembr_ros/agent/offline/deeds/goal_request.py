@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 
 from remembr_ros.agent.model.grounding import Choice
-from remembr_ros.agent.model.quoting import ORDINALS, TO_TWENTY
+from remembr_ros.agent.model.quoting import ORDINALS, TO_TWENTY, any_case
 from remembr_ros.agent.offline.deeds.deed_request import picked
 from remembr_ros.memory.deeds.query import HANDLING, DeedOrder, DeedQuery
 from remembr_ros.memory.deeds.verbs import base
@@ -52,33 +52,29 @@ class GoalRequest:
     choice: Choice
 
 
-def _any_case(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern.replace(' ', r'\s+'), re.IGNORECASE)
-
-
 _BARE = (
-    (_any_case(r'\b(?:some|any)thing\b(?= (?:that|which|you)\b)'), 'an object'),
-    (_any_case(r'\bto where (?=you\b)'), 'to the place where '),
-    (_any_case(r'\bone of (?:all )?(?:the|your)\b'), 'any'),
-    (_any_case(r'\bpieces? of furniture\b'), 'receptacle'),
-    (_any_case(r'(?: (?:before|earlier|so far|yet|already))?\W*$'), ''),
-    *((_any_case(rf'\b{nth}(?:nd|rd|th)\b'), word) for nth, word in enumerate(ORDINALS[1:10], start=2)),
+    (any_case(r'\b(?:some|any)thing\b(?= (?:that|which|you)\b)'), 'an object'),
+    (any_case(r'\bto where (?=you\b)'), 'to the place where '),
+    (any_case(r'\bone of (?:all )?(?:the|your)\b'), 'any'),
+    (any_case(r'\bpieces? of furniture\b'), 'receptacle'),
+    (any_case(r'(?: (?:before|earlier|so far|yet|already))?\W*$'), ''),
+    *((any_case(rf'\b{nth}(?:nd|rd|th)\b'), word) for nth, word in enumerate(ORDINALS[1:10], start=2)),
 )
-_WISH = _any_case(
+_WISH = any_case(
     r'^\W*(?:(?:go|drive|navigate|move|walk|head|travel|come|return|get|proceed)(?: back)? to'
     r'|(?:take|bring|lead|guide|escort|drive)(?: me| us)(?: back)? to|(?:re)?visit|where (?:is|are)|find) '
     r'(?P<which>any|some|an?|the|all(?: of)?(?: the| those)?|every|each) (?P<what>.+)$'
 )
-_ORDERED = _any_case(
+_ORDERED = any_case(
     r'(?:,? one after the other)?,?\s*\bin (?:(?:that|this|the same) order|the order (?:of the day'
     r'|(?:in which |that )?you\b.*)|(?:the )?(?:chronological )?order$)|,? one after the other'
 )
-_FAR = _any_case(
+_FAR = any_case(
     r'(?:\b(?:that|which) (?:is|are) )?\b(?:(?P<far>farthest|furthest|most distant)|nearest|closest)\b'
     r'(?:(?: away)? (?:from|to) (?:here|me|us|your current (?:position|place|location)|you'
     r'|where (?:you|we|i) (?:are|am)))?(?: and\b)?'
 )
-_LIKE = _any_case(
+_LIKE = any_case(
     r'(?:\band )?(?:\b(?:(?:that|which) (?:is|are) )?(?:(?:shaped|formed) like an?|used (?:for|to)'
     r'|for(?= \w+ing\b)) (?P<like>.+?)|\b(?:that|which) (?:is|are) (?P<words>\w+))'
     r'(?= (?:and|that|which|you)\b|$)(?: and\b)?|\b(?P<shape>\w+)[- ]shaped\b'
@@ -93,29 +89,29 @@ _THING = (
 )
 _AWAY = r'(?: (?:up|down|away|back))?'
 _TIME = r'(?:the )?(?P<long>longest|shortest|most(?= time)|least(?= time))(?: time)?'
-_CLAUSE = _any_case(
+_CLAUSE = any_case(
     rf'^(?:(?P<into>{_INTO}) which|that|which|(?P<where>where))?\s*(?:you|we|the robot) (?:(?:have|had|did) '
     rf"|(?:were|was) (?=\w+ing\b))?(?P<never>never |not |(?:did|have|had)n['\u2019]?t )?(?:ever )?"
     rf'(?:{_HANDLED}|(?P<verb>[a-z]+)){_AWAY}(?: (?P<object>{_THING}))?{_AWAY}'
     rf'(?: (?P<prep>{_INTO})(?: (?P<receptacle>{_THING}))?)?$'
 )
-_TOOK = _any_case(
+_TOOK = any_case(
     rf'^(?:(?:that|which) )?(?:took(?: you)?|you (?:needed|spent)(?=.*{_HANDLED}$)) {_TIME}'
     rf'(?:(?: to)? {_HANDLED})?$'
 )
-_LONGEST = _any_case(rf' (?:for )?{_TIME}(?: in)?$')
-_START = _any_case(
+_LONGEST = any_case(rf' (?:for )?{_TIME}(?: in)?$')
+_START = any_case(
     rf'(?=\b(?:(?:{_INTO} )?which\b|that\b|where\b|(?:you|we|the robot)\b|took\b|never {_HANDLED}))'
 )
 _COUNT = rf'(?P<count>\d+|{"|".join(TO_TWENTY[1:])}) (?:interaction|object|thing|item|step|action|deed)s?'
-_SIDE = _any_case(
+_SIDE = any_case(
     rf'\s*\b(?:(?:right|just|immediately|directly|shortly) |{_COUNT} )?(?:(?P<later>after|following)|before'
     r'|prior to) (?P<what>.+)$'
 )
-_BETWEEN = _any_case(
+_BETWEEN = any_case(
     r'\s*\b(?:(?:in )?between (?P<after>.+?) and|after (?P<after_>.+?) (?:and|but) before) (?P<before>.+)$'
 )
-_ANCHOR = _any_case(
+_ANCHOR = any_case(
     rf'^(?:(?:(?:you|we) )?(?:(?:have|had) )?(?:{_HANDLED}|(?P<verb>(?!the\b|an?\b|your\b)[a-z]+)){_AWAY} )?'
     rf'(?P<object>{_THING}){_AWAY}(?: {_INTO} (?P<receptacle>{_THING}))?$'
 )

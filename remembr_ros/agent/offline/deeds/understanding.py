@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Question
+from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.offline.deeds.deed_request import DeedAsked, DeedRequest, picked
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.deeds.names import DeedNames, DeedPhrase
@@ -13,31 +14,29 @@ from remembr_ros.timestamps import NS
 
 AROUND_NS = 900 * NS  # of a moment at which nothing was done, what was done so soon before or after is told
 
-_SELF = re.compile(r"\b(?:you|your|yours|yourself|we|us|our|the\s+robot|robot's)\b", re.IGNORECASE)
-SEEN = re.compile(
-    r'\b(?:see|saw|seen|seeing|camera|in(?:to)?\s+(?:view|sight)|come\s+across|notice[ds]?'
-    r'|spot(?:ted)?|observed?|look(?:s|ed)?\s+like)\b',
-    re.IGNORECASE,
+_SELF = any_case(r"\b(?:you|your|yours|yourself|we|us|our|the robot|robot's)\b")
+SEEN = any_case(
+    r'\b(?:see|saw|seen|seeing|camera|in(?:to)? (?:view|sight)|come across|notice[ds]?'
+    r'|spot(?:ted)?|observed?|look(?:s|ed)? like)\b'
 )
-_DOING = re.compile(
-    r'\b(?:do|did|done|doing|happen\w*|get\s+up\s+to|got\s+up\s+to|busy|spen[dt]|work\w*|achieve\w*|accomplish\w*|up\s+to'
-    r'|in\s+(?:your\s+)?hands?|in\s+the\s+middle\s+of|account\s+of|log|report|diary|deeds|jobs|tasks|activities)\b',
-    re.IGNORECASE,
+_DOING = any_case(
+    r'\b(?:do|did|done|doing|happen\w*|get up to|got up to|busy|spen[dt]|work\w*|achieve\w*'
+    r'|accomplish\w*|up to'
+    r'|in (?:your )?hands?|in the middle of|account of|log|report|diary|deeds|jobs|tasks|activities)\b'
 )
-DETAIL = re.compile(
-    r'\b(?:detail\w*|exactly|everything|in\s+detail|step\s+by\s+step|precisely|each|every|all'
-    r'|full)\b',
-    re.IGNORECASE,
+DETAIL = any_case(
+    r'\b(?:detail\w*|exactly|everything|in detail|step by step|precisely|each|every|all'
+    r'|full)\b'
 )
-_TOLD = re.compile(
-    r'\b(?:(?:walk|run|take|talk)\s+(?:me|us)\s+through|story|account|report|log|diary|records?|nutshell|summar\w+|sum\s+up|step\s+by\s+step)\b',
-    re.IGNORECASE,
+_TOLD = any_case(
+    r'\b(?:(?:walk|run|take|talk) (?:me|us) through|story|account|report|log|diary|records?'
+    r'|nutshell|summar\w+|sum up|step by step)\b'
 )
-_WHICH = re.compile(r'\b(?:which|what)\b', re.IGNORECASE)
-_EVER = re.compile(r'\bever\b|\bat\s+(?:any\s+time|all)\b', re.IGNORECASE)
-_ENDED_UP = re.compile(r'\bend(?:ed)?\s+up\b', re.IGNORECASE)
-_MOVED = re.compile(r'\b(?:mov(?:e|ed|ing)|carr(?:y|ied|ying)|relocat\w+|transport\w*)\b', re.IGNORECASE)
-_BEEN = re.compile(r'\b(?:been|enter\w*|visit\w*|set\s+foot|inside|go|went|gone)\b', re.IGNORECASE)
+_WHICH = any_case(r'\b(?:which|what)\b')
+_EVER = any_case(r'\bever\b|\bat (?:any time|all)\b')
+_ENDED_UP = any_case(r'\bend(?:ed)? up\b')
+_MOVED = any_case(r'\b(?:mov(?:e|ed|ing)|carr(?:y|ied|ying)|relocat\w+|transport\w*)\b')
+_BEEN = any_case(r'\b(?:been|enter\w*|visit\w*|set foot|inside|go|went|gone)\b')
 _GENERIC = frozenset(
     (
         DeedAsked.PROBLEMS,

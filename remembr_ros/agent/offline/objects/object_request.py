@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from remembr_ros.agent.model.answer import Kind
+from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.offline.question_terms import target_of
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.agent.times.time_window import Window
@@ -52,7 +53,7 @@ _PLACE = r'(?:place|position|location|spot)'
 
 def _compiled(pattern: str) -> re.Pattern[str]:
     """Return a pattern whose lines and spaces are for its reader."""
-    return re.compile(''.join(pattern.split()), re.IGNORECASE)
+    return any_case(''.join(pattern.split()))
 
 
 _WHAT_IS = _compiled(rf"""
@@ -131,7 +132,7 @@ _LATER = _compiled(r'\s+(?:now|currently|right\s+now|at\s+the\s+moment|please|ag
 _SHORT = _compiled(r"^(what|where|which)'s\b")
 
 
-_MOVES = re.compile('mov|displ|reloc|chang', re.IGNORECASE)
+_MOVES = any_case('mov|displ|reloc|chang')
 _OF_ONE = (
     (Asked.BEFORE, _BEFORE),
     (Asked.HISTORY, _HISTORY),

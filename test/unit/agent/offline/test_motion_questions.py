@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
-from remembr_ros.agent.offline.motion_request import parse_motion
+from remembr_ros.agent.offline.motion_questions import parse_motion
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
 from remembr_ros.geometry import StampedPose, distance, wrap_angle

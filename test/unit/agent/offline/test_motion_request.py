@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.agent.offline.motion_request import parse_motion
+from remembr_ros.agent.offline.motion_questions import parse_motion
 from remembr_ros.agent.offline.relation import RelationKind
 from remembr_ros.agent.overview.motion_answer import Moved
 from remembr_ros.memory.motion.motion import Motion

@@ -3,7 +3,7 @@ import time
 import pytest
 
 from remembr_ros.agent.model.answer import Question
-from remembr_ros.agent.offline.deeds.one_of_several import several_named
+from remembr_ros.agent.offline.deeds.deed_request import several_named
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
 from remembr_ros.geometry import Pose
