@@ -20,7 +20,7 @@ from remembr_ros.agent.offline.relevance_model import (
 from remembr_ros.agent.offline.request import Request, parse_request, thing_of
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.model.recall import Hit, Query, Scope
-from remembr_ros.memory.model.record import OBJECT, Memory
+from remembr_ros.memory.model.record import OBJECT
 from remembr_ros.memory.recall_protocol import Recall
 
 NEAR_M = 10.0  # What is seen from this near to where an anchor is seen from is near it
@@ -60,28 +60,6 @@ class Findings:
     sure: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Region:
-    """A part of time and space in which something is looked for.
-
-    :param scope: admits it
-    :param route: the way from the first to the second of these points is meant, with a detour
-    """
-
-    scope: Scope
-    route: tuple[Point, Point] | None = None
-
-    def admits(self, hit: Hit) -> bool:
-        """Tell whether a memory of the scope lies on the route."""
-        if self.route is None:
-            return True
-        if hit.memory.pose is None:
-            return False
-        start, end = self.route
-        here = hit.memory.pose.position
-        return distance(start, here) + distance(here, end) <= distance(start, end) + DETOUR_M
-
-
 def search_by_anchors(
     request: Request, relation: Relation, question: Question, recall: Recall, scope: Scope
 ) -> Findings:
@@ -116,6 +94,8 @@ def search_by_anchors(
         found += [hit for hit in find_sightings(request, recall, scope) if hit.memory.id in anchored]
     for region in regions:
         found += _inside(region, request, kind, recall)
+    if regions and kind is RelationKind.ON_THE_WAY:
+        found = [hit for hit in found if _on_the_way(hit, anchors[0], question)]
     hits = best_of_each(found)
     if (
         kind is RelationKind.NEAR
@@ -130,7 +110,7 @@ def search_by_anchors(
         f'{_WORDS[kind]} {" and ".join(name_as_read(anchor.request, anchor.hits[0]) for anchor in anchors)}'
     )
     if hits:
-        return Findings(request, regions[0].scope if regions else scope, hits, note=where, sure=sure)
+        return Findings(request, regions[0] if regions else scope, hits, note=where, sure=sure)
     return Findings(request, scope, claim=_nothing(request, where, anchors, recall, scope))
 
 
@@ -152,7 +132,7 @@ def stay_at(anchor: Findings, question: Question) -> list[Hit]:
 # One return per kind of relation.
 def _regions(  # noqa: PLR0911
     kind: RelationKind, anchors: Sequence[Findings], question: Question, scope: Scope
-) -> list[_Region]:
+) -> list[Scope]:
     """Return where and when to look.
 
     :param anchors: all of them seen
@@ -164,17 +144,17 @@ def _regions(  # noqa: PLR0911
         return _between(scope, pair[0].memory.end_ns + 1, pair[1].memory.start_ns - 1) if pair else []
     if kind is RelationKind.NEAR:
         return [
-            _around(scope, group[0].memory, NEAR_M)
-            for group in by_place(placed, question.same_place)[:MAX_PLACES]
+            replace(scope, near=hit.memory.pose.position, radius_m=NEAR_M, map_id=hit.memory.map_id)
+            for hit, *_ in by_place(placed, question.same_place)[:MAX_PLACES]
+            if hit.memory.pose is not None
         ]
     if kind is RelationKind.ON_THE_WAY:
-        goal = choose(placed or anchors[0].hits, Choice.NEAREST, question).memory.pose
+        goal = _goal(anchors[0], question)
         if question.here is None or goal is None:
             return []
-        start, end = question.here.position, goal.position
-        middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2, (start[2] + end[2]) / 2)
-        radius_m = (distance(start, end) + DETOUR_M) / 2
-        return [_Region(replace(scope, near=middle, radius_m=radius_m), (start, end))]
+        start = question.here.position
+        middle = ((start[0] + goal[0]) / 2, (start[1] + goal[1]) / 2, (start[2] + goal[2]) / 2)
+        return [replace(scope, near=middle, radius_m=(distance(start, goal) + DETOUR_M) / 2)]
     if kind is RelationKind.WHILE:
         spans = [span(stay) for stay in stays(best)]
         return [region for times in spans[-MAX_PLACES:] for region in _between(scope, *times)]
@@ -184,10 +164,20 @@ def _regions(  # noqa: PLR0911
     return _between(scope, end_ns + 1, None)
 
 
-def _around(scope: Scope, memory: Memory, radius_m: float) -> _Region:
-    """Return what lies around the place of a memory, on its map."""
-    at = memory.pose.position if memory.pose is not None else None
-    return _Region(replace(scope, near=at, radius_m=radius_m, map_id=memory.map_id))
+def _goal(anchor: Findings, question: Question) -> Point | None:
+    """Return where the nearest sight of an anchor is from."""
+    placed = [hit for hit in as_good_as_best(anchor.hits) if hit.memory.pose is not None]
+    pose = choose(placed or anchor.hits, Choice.NEAREST, question).memory.pose
+    return None if pose is None else pose.position
+
+
+def _on_the_way(hit: Hit, anchor: Findings, question: Question) -> bool:
+    """Tell whether a memory is at most a small detour from the straight line from here to an anchor."""
+    goal = _goal(anchor, question)
+    if goal is None or question.here is None or hit.memory.pose is None:
+        return False
+    start, at = question.here.position, hit.memory.pose.position
+    return distance(start, at) + distance(at, goal) <= distance(start, goal) + DETOUR_M
 
 
 def _fastest_pair(one: Findings, other: Findings) -> tuple[Hit, Hit] | None:
@@ -199,28 +189,26 @@ def _fastest_pair(one: Findings, other: Findings) -> tuple[Hit, Hit] | None:
     return min(candidates, key=lambda pair: pair[1].memory.start_ns - pair[0].memory.end_ns, default=None)
 
 
-def _between(scope: Scope, after_ns: int | None, before_ns: int | None) -> list[_Region]:
+def _between(scope: Scope, after_ns: int | None, before_ns: int | None) -> list[Scope]:
     """Return the part of a scope that lies in a time; none if nothing does."""
     inside = scope.within(after_ns, before_ns)
     if inside is None or (inside.before_ns is not None and inside.before_ns < 0):
         return []
-    return [_Region(inside)]
+    return [inside]
 
 
-def _inside(region: _Region, request: Request, kind: RelationKind, recall: Recall) -> list[Hit]:
-    """Return what a region has of the thing; what is nearest to the anchor, if none was named."""
-    scope = region.scope
+def _inside(scope: Scope, request: Request, kind: RelationKind, recall: Recall) -> list[Hit]:
+    """Return what a part of the memory has of the thing; what is nearest to the anchor, if none was named."""
     if request.target:
-        found = find_sightings(request, recall, scope)
-    elif kind is RelationKind.AFTER and scope.after_ns is not None:
-        limit = POOL if request.reading else 1
-        found = recall.find(Query(time_ns=scope.after_ns, scope=scope, limit=limit))
+        return find_sightings(request, recall, scope)
+    if kind is RelationKind.AFTER and scope.after_ns is not None:
+        query = Query(time_ns=scope.after_ns, scope=scope, limit=POOL if request.reading else 1)
     elif kind is RelationKind.NEAR:
-        found = recall.find(Query(place=scope.near, scope=scope, limit=POOL))
+        query = Query(place=scope.near, scope=scope, limit=POOL)
     else:
         limit = 1 if kind is RelationKind.BEFORE and not request.reading else POOL
-        found = recall.find(Query(scope=scope, limit=limit))
-    return [hit for hit in found if region.admits(hit)]
+        query = Query(scope=scope, limit=limit)
+    return list(recall.find(query))
 
 
 def _without(  # noqa: PLR0917

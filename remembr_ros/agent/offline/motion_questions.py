@@ -29,27 +29,16 @@ SURE = 0.9  # What is measured holds; whether the question was understood, the r
 class MotionRequest:
     """A question about how the robot moved.
 
-    :param side: the one that is asked about; None: none, or which
-    :param around: a turn back to where it came from
+    :param asked: without its kind, its moment and its anchors
     :param which: asked which way, or left or right
-    :param longest: of several stops the longest; the fastest
-    :param least_s: it lasted so long at least [s]
     :param now: as it is now
-    :param end: the first or the last one, at the beginning or the end of the way
-    :param total: all of them together
     :param relation: where or when, by way of anchors; None: there are none. WHILE is at an anchor
     :param anchors: in the asker's words, one, or two of BETWEEN
     """
 
-    what: Moved
-    side: Motion | None
-    around: bool
+    asked: MotionQuestion
     which: bool
-    longest: bool
-    least_s: float
     now: bool
-    end: Choice
-    total: bool
     relation: RelationKind | None
     anchors: tuple[str, ...]
 
@@ -152,19 +141,18 @@ def parse_motion(text: str) -> MotionRequest | None:
     which = bool(_WHICH & said) or {'left', 'or', 'right'} <= said
     side = None if which and what is not Moved.SIDE else _SIDE.search(plain)
     relation, anchors = _anchored(text, plain)
-    return MotionRequest(
+    asked = MotionQuestion(
         what,
+        Kind.TEXT,
         side=_SIDES[next(filter(None, side.groups())).lower()] if side else None,
         around=_AROUND.search(plain) is not None,
-        which=which,
+        choice=next((choice for choice, any_of in _ENDS.items() if any_of & said), Choice.CITED_FIRST),
         longest=bool(_LONGEST & said),
         least_s=seconds_in(least[1]) if (least := _LEAST.search(plain)) else 0.0,
-        now=bool(_NOW & said) or words(plain)[0] == 'are',
-        end=next((choice for choice, any_of in _ENDS.items() if any_of & said), Choice.CITED_FIRST),
         total=bool(_TOTAL & said),
-        relation=relation,
-        anchors=anchors,
     )
+    now = bool(_NOW & said) or words(plain)[0] == 'are'
+    return MotionRequest(asked, which, now, relation, anchors)
 
 
 def _anchored(text: str, plain: str) -> tuple[RelationKind | None, tuple[str, ...]]:
@@ -187,7 +175,7 @@ def answer_motion(request: Request, question: Question, recall: Recall, scope: S
     :param scope: the time and the map that the question is about
     """
     motion = parse_motion(request.window.rest)
-    if motion is None or (motion.what is Moved.GOING and request.kind in (Kind.TEXT, Kind.POSITION)):
+    if motion is None or (motion.asked.what is Moved.GOING and request.kind in (Kind.TEXT, Kind.POSITION)):
         return None
     anchors: list[list[Hit]] = []
     for text in motion.anchors:
@@ -210,19 +198,16 @@ def answer_motion(request: Request, question: Question, recall: Recall, scope: S
 
 
 def _asked(motion: MotionRequest, request: Request, anchors: Sequence[Hit]) -> MotionQuestion:
-    choice = motion.end if request.choice is Choice.CITED_FIRST else request.choice
-    chosen = choice is not Choice.CITED_FIRST or motion.longest
+    asked = motion.asked
+    choice = asked.choice if request.choice is Choice.CITED_FIRST else request.choice
+    chosen = choice is not Choice.CITED_FIRST or asked.longest
     next_one = motion.relation is RelationKind.AFTER and not chosen
-    return MotionQuestion(
-        motion.what,
-        Kind.TEXT if motion.which else request.kind,
-        side=motion.side,
-        around=motion.around,
+    return replace(
+        asked,
+        kind=Kind.TEXT if motion.which else request.kind,
         counting=request.counting or request.visits,
         choice=Choice.EARLIEST if next_one else choice,
-        longest=motion.longest,
-        least_s=motion.least_s,
-        total=motion.total or not (chosen or anchors or request.window.after_ns is None),
+        total=asked.total or not (chosen or anchors or request.window.after_ns is None),
         at_ns=None if anchors else request.window.at_ns,
         anchors=anchors,
         at_anchor=motion.relation is RelationKind.WHILE,

@@ -30,8 +30,7 @@ ASKING = STOP_WORDS.union(
 _PHRASES = any_case(
     rf'(?P<kept>{_KEPT})|'
     r'^(?:take|bring|lead|guide|drive|navigate|walk|move|head|return|escort|show|tell|describe|locate|point|list|name|enumerate'
-    r'|proceed|meet|wait for)\b'
-    rf'(?: (?:me|us)\b)?(?: back\b)?|\b(?:which|what) (?:{PLACES}|direction)\b'
+    rf'|proceed|meet|wait for)\b(?: (?:me|us)\b)?(?: back\b)?|\b(?:which|what) (?:{PLACES}|direction)\b'
     # Where all memories are from, not a thing in one
     r'|\bthis (?:building|house|place|area|floor)\b|\bin front of\b|\bclose to\b|\blooks like\b|\bin total\b'
     r'|\b(?:you|we|i) (?:stop|stopped|park|parked|standing|walking|driving)\b'

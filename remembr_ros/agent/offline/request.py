@@ -102,37 +102,31 @@ _POLITE = any_case(
 _NEGATED = any_case(r"^(\W*(?:is|are|was|were|did|do|does|have|has|had|could|would|should))n['\u2019]t\b")
 """'Isn't there a lift?' asks whether there is one."""
 _WISH = any_case(rf'^\W*(?:please\W+)?{_LIKE_TO} (?!know\b|see\b|hear\b|read\b|tell\b)')
-_KINDS = tuple(
-    (kind, re.compile(rf'^(?:{patterns})', re.IGNORECASE | re.VERBOSE))
-    for kind, patterns in (
-        (
-            Kind.TIME,
-            r"""(?:since\s+|until\s+)?when\b | (?:at\s+|around\s+|about\s+)?(?:what|which)\s+time\b
-            | what\s+(?:is|was)\s+the\s+time\b | how\s+(?:long|many\s+\w+)\s+ago\b | how\s+recently\b
-            | (?:what\s+(?:is|was)\s+)?the\s+(?:last|first)\s+time\b | last\s+time\b
-            | how\s+(?:long|much\s+time|many\s+\w+)\s+(?:(?:has|have|is)\s+(?:it\s+)?(?:\w+\s+)?)?since\b
-            | (?:on\s+)?(?:what|which)\s+(?:day|date)\b""",
-        ),
-        (
-            Kind.DURATION,
-            r"""(?:for\s+)?how\s+long\b | what\s+(?:was|is)\s+the\s+duration\b
-            | (?:for\s+)?how\s+(?:much\s+time|many\s+(?:seconds|minutes|hours|days))\b(?!.*\bago\b)""",
-        ),
-        (
-            Kind.POSITION,
-            rf"""where\b | how\s+far\b | (?:i(?:'m|\s+am)\s+)?looking\s+for\b
-            | (?:take|bring|lead|guide|drive|navigate|go|walk|move|get|head|return|come|escort|point|direct)\b
-            | (?:proceed|meet|wait\s+for\s+(?:me|us))\b
-            | visit\b | (?:show\s+(?:me|us)|tell\s+(?:me|us)\s+the\s+way|find|locate)\b
-            | how\s+(?:do|can|could|would|should)\s+(?:i|we|you)\s+(?:get|go|come|reach)\b
-            | (?:in\s+|on\s+|at\s+)?(?:which|what)\s+{PLACES}\b
-            | (?:in\s+)?(?:which|what)\s+direction\s+(?:is|was|are|were)\b
-            | what(?:'s|\s+is|\s+was)\s+the\s+(?:location|position|place|way)\b
-            | i(?:\s+want|\s+need|\s+would\s+like|'d\s+like)\b""",
-        ),
-        (Kind.BINARY, r'(?:is|are|was|were|did|do|does|have|has|had|can|could|will|would|should|any)\b'),
-    )
-)
+_KINDS = {
+    Kind.TIME: any_case(r"""
+        ^(?:(?:since |until )?when\b|(?:at |around |about )?(?:what|which) time\b
+        |what (?:is|was) the time\b|how (?:long|many \w+) ago\b|how recently\b
+        |(?:what (?:is|was) )?the (?:last|first) time\b|last time\b
+        |how (?:long|much time|many \w+) (?:(?:has|have|is) (?:it )?(?:\w+ )?)?since\b
+        |(?:on )?(?:what|which) (?:day|date)\b)
+    """),
+    Kind.DURATION: any_case(r"""
+        ^(?:(?:for )?how long\b|what (?:was|is) the duration\b
+        |(?:for )?how (?:much time|many (?:seconds|minutes|hours|days))\b(?!.*\bago\b))
+    """),
+    Kind.POSITION: any_case(rf"""
+        ^(?:where\b|how far\b|(?:i(?:'m| am) )?looking for\b
+        |(?:take|bring|lead|guide|drive|navigate|go|walk|move|get|head|return|come|escort|point|direct)\b
+        |(?:proceed|meet|wait for (?:me|us))\b
+        |visit\b|(?:show (?:me|us)|tell (?:me|us) the way|find|locate)\b
+        |how (?:do|can|could|would|should) (?:i|we|you) (?:get|go|come|reach)\b
+        |(?:in |on |at )?(?:which|what) {PLACES}\b
+        |(?:in )?(?:which|what) direction (?:is|was|are|were)\b
+        |what(?:'s| is| was) the (?:location|position|place|way)\b
+        |i(?: want| need| would like|'d like)\b)
+    """),
+    Kind.BINARY: any_case(r'^(?:is|are|was|were|did|do|does|have|has|had|can|could|will|would|should|any)\b'),
+}
 _CHOICES = {
     Choice.NEAREST: frozenset(('nearest', 'closest', 'nearby')),
     Choice.FARTHEST: frozenset(('farthest', 'furthest')),
@@ -157,8 +151,7 @@ _TALK = frozenset(
 """Words of a greeting, or of a question to the robot about itself."""
 _EVERY = any_case(
     r'\b(?:all|every|each)\b(?! (?:the )?(?:way|over|right|day|night|morning|week|time)\b)'
-    r'(?: one)?(?: of)?(?: (?:the|those|these))?'
-    r'(?: (?:places?|spots?|locations?)\b)?(?= \w)'
+    r'(?: one)?(?: of)?(?: (?:the|those|these))?(?: (?:places?|spots?|locations?)\b)?(?= \w)'
 )
 _SOMEHOW = frozenset(('did', 'have', 'has', 'had', 'can', 'could'))
 _APART = frozenset(('where', 'between', 'how far'))
@@ -280,7 +273,7 @@ def _asking(text: str) -> tuple[str, Kind]:
     whole, fronted = unfronted(_NEGATED.sub(r'\1', text))
     plain = _POLITE.sub('', whole, count=1).strip() or whole
     for part in (plain, *(_POLITE.sub('', clause, count=1).strip() for clause in _CLAUSE.split(whole)[1:])):
-        kind = next((kind for kind, pattern in _KINDS if pattern.search(part)), None)
+        kind = next((kind for kind, pattern in _KINDS.items() if pattern.search(part)), None)
         if kind is not None and (part is plain or target_of(part)):
             return f'{part} {fronted}'.strip(), kind
     if _WISH.search(text):  # 'I want to sit down'

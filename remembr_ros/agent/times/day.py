@@ -62,8 +62,7 @@ _DAY = any_case(
     rf'(?:(?P<named>{WEEKDAY_TEXT}),? (?={DATE_TEXT}))?(?P<day>day before yesterday|tonight|'
     rf'(?:today|yesterday)|(?:this|last)(?= {_PART_TEXT}\b)'
     rf'|(?<=on\s){WEEKDAY_TEXT}|(?:{_AFTER_EDGE}){WEEKDAY_TEXT}|last {WEEKDAY_TEXT}|(?P<date>{DATE_TEXT})'
-    rf'|(?<=in\s)(?P<month>{MONTH_TEXT}{YEAR_TEXT}?)(?! \d))(?!\w)'
-    rf'(?: (?P<part>{_PART_TEXT})\b)?'
+    rf'|(?<=in\s)(?P<month>{MONTH_TEXT}{YEAR_TEXT}?)(?! \d))(?!\w)(?: (?P<part>{_PART_TEXT})\b)?'
 )
 _PART_ALONE = any_case(rf'\b(?:(?:in|during) the (?P<part>{_PART_TEXT})|at (?P<night>night)){FOLLOWS}')
 _WITH_AN_END = any_case(rf'(?:{EDGE_TEXT}|\b(?:between|and|to|than))\s*$')

@@ -40,8 +40,7 @@ _NTH_ALONE = any_case(
 """A day of the latest month that had it."""
 _THIS_UNIT = any_case(
     r'(?:\b(?:in|during|over|throughout|for) )?(?:\b(?:the )?(?:whole|entire|all) (?:of )?(?:this '
-    r'|the )?|\bthis )'
-    r'(?P<unit>week|month|year)\b'
+    r'|the )?|\bthis )(?P<unit>week|month|year)\b'
 )
 _SMALL = {word: number for number, word in enumerate(TO_TWENTY[:11]) if number}
 _MONTHS_FIRST = any_case(
@@ -61,8 +60,7 @@ _OF_LAST_WEEK = any_case(
 )
 _WEEK_OF = any_case(
     rf'\b(?:(?:in|during|over) )?(?:the )?week (?:of|from|beginning|starting) (?:{WEEKDAY_TEXT},?'
-    rf' )?(?P<day>{DATE_TEXT}|{_NTH_DAY})'
-    r'(?!\s*(?:to|up to|until|till|through)\b)'
+    rf' )?(?P<day>{DATE_TEXT}|{_NTH_DAY})(?!\s*(?:to|up to|until|till|through)\b)'
 )
 _IN_OTHER_WORDS = any_case(
     rf'\b(?:(?:in|during|over|for) )?(?:(?:last|this) week|the \w+ week(?: of (?:the month'

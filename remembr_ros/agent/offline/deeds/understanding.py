@@ -25,8 +25,7 @@ _DOING = any_case(
     r'|in (?:your )?hands?|in the middle of|account of|log|report|diary|deeds|jobs|tasks|activities)\b'
 )
 DETAIL = any_case(
-    r'\b(?:detail\w*|exactly|everything|in detail|step by step|precisely|each|every|all'
-    r'|full)\b'
+    r'\b(?:detail\w*|exactly|everything|in detail|step by step|precisely|each|every|all|full)\b'
 )
 _TOLD = any_case(
     r'\b(?:(?:walk|run|take|talk) (?:me|us) through|story|account|report|log|diary|records?'

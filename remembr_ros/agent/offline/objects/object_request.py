@@ -34,104 +34,92 @@ class ObjectRequest:
 
 
 _RELATIONS = {
-    'on': r'on\s+top\s+of|upon|atop|on',
-    'in': r'inside(?:\s+of)?|within|into|in',
+    'on': r'on top of|upon|atop|on',
+    'in': r'inside(?: of)?|within|into|in',
     'under': r'under(?:neath)?|below|beneath',
-    'next to': r'(?:right\s+)?next\s+to|beside|alongside|adjacent\s+to|close\s+to|near(?:\s+to)?|by|around',
+    'next to': r'(?:right )?next to|beside|alongside|adjacent to|close to|near(?: to)?|by|around',
 }
 _RELATION = '|'.join(f'(?P<{name.replace(" ", "_")}>{said})' for name, said in _RELATIONS.items())
-_ANCHOR = rf'\b(?:{_RELATION})\s+(?P<anchor>\w.*)$'
+_ANCHOR = rf'\b(?:{_RELATION}) (?P<anchor>\w.*)$'
 _BE = r'(?:is|are|was|were)'
 _THINGS = r'(?:things?|objects?|items?|stuff|ones?)'
 _PUT = r'(?:there|lying|standing|sitting|located|placed|put|kept|else|now|currently|still)'
-_SEE = (
-    r'(?:can|could|do|did|have|had)\s+(?:you|we|i|one)\s+(?:see|seen|find|found|have|had|noticed?|know\s+of)'
-)
+_SEE = r'(?:can|could|do|did|have|had) (?:you|we|i|one) (?:see|seen|find|found|have|had|noticed?|know of)'
 _SOMEBODY = r'(?:any|some)(?:one|body)'
 _PLACE = r'(?:place|position|location|spot)'
 
-
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """Return a pattern whose lines and spaces are for its reader."""
-    return any_case(''.join(pattern.split()))
-
-
-_WHAT_IS = _compiled(rf"""
-    ^(?:what(?:ever)? | which(?:\s+other)?\s+{_THINGS} | (?:all|every)(?:thing)?(?:\s+(?:that|which))?
-    | (?:list|name|tell\s+me|show\s+me|enumerate)\s+(?:all|every(?:thing)?|what(?:ever)?|the)
-      (?:\s+(?:the\s+)?{_THINGS})?(?:\s+(?:that|which))?)
-    (?:\s+(?:{_THINGS}|else))?(?:\s+(?:{_BE}|lies?|stands?|stood|sits?|sat|{_SEE}))?(?:\s+{_PUT})*\s+{_ANCHOR}
-    """)
-_IS_THERE = _compiled(rf"""
-    ^(?:(?P<which>which)\s+|(?:{_BE}|{_SEE})\s+|(?=any))(?:there\s+)?
-    (?P<thing>(?!there\b).+?)(?:\s+{_BE})?(?:\s+{_PUT})*\s+{_ANCHOR}
-    """)
-_THING_AT = _compiled(rf'^(?P<thing>.*?\w)(?:\s+(?:that|which))?(?:\s+{_BE})?(?:\s+{_PUT})*\s+{_ANCHOR}')
-_STILL = _compiled(rf"""
-    ^{_BE}\s+(?P<thing>.+?)\s+(?:still|yet)(?:\s+(?:there|here|around|present|where\b.*
-    | (?:in|at)\s+(?:its|their|the(?:\s+same)?)\s+{_PLACE}))?$
-    | ^(?:do|does)\s+(?P<thing_2>.+?)\s+still\s+(?:exist|stand|lie|be)\b.*$
-    | ^(?:is|are)\s+(?P<thing_3>.+?)\s+(?:where\s+(?:it|they)\s+(?:was|were)\b.*|there)$
-    """)
-_GONE = _compiled(rf"""
-    ^(?:{_BE}|has|have|did|does)\s+(?!(?:any|some)(?:thing|one|body)?\b)(?P<thing>.+?)\s+(?:been\s+)?
-    (?P<what>gone|missing|away|lost|disappear(?:ed)?|vanish(?:ed)?|(?:taken|removed)(?:\s+away)?
-    | moved?|displaced|relocated|changed?(?:\s+(?:its\s+)?places?)?)$
-    | ^(?:did|has|have)\s+{_SOMEBODY}\s+(?P<what_2>moved?|taken?|removed?)\s+(?P<thing_2>.+?)(?:\s+away)?$
-    """)
-_BEFORE = _compiled(rf"""
-    ^where\s+(?:was|were|had|has|have|did)\s+(?P<thing>.+?)\s+(?:been\s+)?
-    (?:before(?:\s+(?:that|it|they|then|now|the)\b.*)?|earlier|previously|originally|formerly|at\s+first
-    | until\s+then|in\s+the\s+past|used?\s+to\s+\w+|come\s+from|until\s+it\s+(?:was\s+)?moved)$
-    | ^what\s+(?:is|was)\s+the\s+(?:previous|former|old|last|original)\s+{_PLACE}\s+of\s+(?P<thing_2>.+)$
-    | ^where\s+(?:was|were)\s+(?P<thing_3>.+?)\s+moved\s+from$
-    """)
-_IN_VIEW = _compiled(rf"""
-    ^what(?:\s+{_THINGS})?\s+(?:(?:(?:do|can)\s+)?(?:you|we)\s+(?:(?:can|currently|now)\s+)?see
-    | are\s+you\s+(?:seeing|looking\s+at) | is\s+in\s+(?:view|sight|front\s+of\s+(?:you|us|the\s+robot)))$
-    """)
-_HISTORY = _compiled(r"""
-    ^(?:so\s+)?what\s+(?:(?:has\s+)?happened\s+to|became\s+of|is\s+the\s+history\s+of)\s+(?P<thing>.+)$
-    """)
-_WHEN_MOVED = _compiled(rf"""
-    ^when\s+(?:{_BE}|did|has|have)\s+(?P<thing>.+?)\s+(?:been\s+)?
-    (?P<what>moved?|(?:taken|removed)(?:\s+away)?|disappear(?:ed)?|vanish(?:ed)?|gone)$
-    """)
-_MOVED_TO = _compiled(
-    rf'^where\s+(?:{_BE}|has|have|did)\s+(?P<thing>.+?)\s+(?:been\s+)?(?:moved?|put|taken|go)\s+to$'
-)
-_EVERYTHING = _compiled(rf"""
-    ^(?:(?:list|show|what|which|name|tell|me|all|the|how|many|of|your|known)\s+)+{_THINGS}
-    (?:\s+(?:{_BE}|there|you|do|know|known|have|seen|of|here|can|see|that|i))*$
-    """)
-_COLOUR = _compiled(rf"""
-    ^(?:what|which)\s+colou?r\s+(?:{_BE}|has|have|does)\s+(?P<thing>.+?)(?:\s+have)?$
-    | ^what\s+is\s+the\s+colou?r\s+of\s+(?P<thing_2>.+)$
-    """)
+_WHAT_IS = any_case(rf"""
+    ^(?:what(?:ever)?|which(?: other)? {_THINGS}|(?:all|every)(?:thing)?(?: (?:that|which))?
+    |(?:list|name|tell me|show me|enumerate) (?:all|every(?:thing)?|what(?:ever)?|the)
+    (?: (?:the )?{_THINGS})?(?: (?:that|which))?)
+    (?: (?:{_THINGS}|else))?(?: (?:{_BE}|lies?|stands?|stood|sits?|sat|{_SEE}))?(?: {_PUT})* {_ANCHOR}
+""")
+_IS_THERE = any_case(rf"""
+    ^(?:(?P<which>which) |(?:{_BE}|{_SEE}) |(?=any))(?:there )?
+    (?P<thing>(?!there\b).+?)(?: {_BE})?(?: {_PUT})* {_ANCHOR}
+""")
+_THING_AT = any_case(rf'^(?P<thing>.*?\w)(?: (?:that|which))?(?: {_BE})?(?: {_PUT})* {_ANCHOR}')
+_STILL = any_case(rf"""
+    ^{_BE} (?P<thing>.+?) (?:still|yet)(?: (?:there|here|around|present|where\b.*
+    |(?:in|at) (?:its|their|the(?: same)?) {_PLACE}))?$
+    |^(?:do|does) (?P<thing_2>.+?) still (?:exist|stand|lie|be)\b.*$
+    |^(?:is|are) (?P<thing_3>.+?) (?:where (?:it|they) (?:was|were)\b.*|there)$
+""")
+_GONE = any_case(rf"""
+    ^(?:{_BE}|has|have|did|does) (?!(?:any|some)(?:thing|one|body)?\b)(?P<thing>.+?) (?:been )?
+    (?P<what>gone|missing|away|lost|disappear(?:ed)?|vanish(?:ed)?|(?:taken|removed)(?: away)?
+    |moved?|displaced|relocated|changed?(?: (?:its )?places?)?)$
+    |^(?:did|has|have) {_SOMEBODY} (?P<what_2>moved?|taken?|removed?) (?P<thing_2>.+?)(?: away)?$
+""")
+_BEFORE = any_case(rf"""
+    ^where (?:was|were|had|has|have|did) (?P<thing>.+?) (?:been )?
+    (?:before(?: (?:that|it|they|then|now|the)\b.*)?|earlier|previously|originally|formerly|at first
+    |until then|in the past|used? to \w+|come from|until it (?:was )?moved)$
+    |^what (?:is|was) the (?:previous|former|old|last|original) {_PLACE} of (?P<thing_2>.+)$
+    |^where (?:was|were) (?P<thing_3>.+?) moved from$
+""")
+_IN_VIEW = any_case(rf"""
+    ^what(?: {_THINGS})? (?:(?:(?:do|can) )?(?:you|we) (?:(?:can|currently|now) )?see
+    |are you (?:seeing|looking at)|is in (?:view|sight|front of (?:you|us|the robot)))$
+""")
+_HISTORY = any_case(r"""
+    ^(?:so )?what (?:(?:has )?happened to|became of|is the history of) (?P<thing>.+)$
+""")
+_WHEN_MOVED = any_case(rf"""
+    ^when (?:{_BE}|did|has|have) (?P<thing>.+?) (?:been )?
+    (?P<what>moved?|(?:taken|removed)(?: away)?|disappear(?:ed)?|vanish(?:ed)?|gone)$
+""")
+_MOVED_TO = any_case(rf'^where (?:{_BE}|has|have|did) (?P<thing>.+?) (?:been )?(?:moved?|put|taken|go) to$')
+_EVERYTHING = any_case(rf"""
+    ^(?:(?:list|show|what|which|name|tell|me|all|the|how|many|of|your|known) )+{_THINGS}
+    (?: (?:{_BE}|there|you|do|know|known|have|seen|of|here|can|see|that|i))*$
+""")
+_COLOUR = any_case(rf"""
+    ^(?:what|which) colou?r (?:{_BE}|has|have|does) (?P<thing>.+?)(?: have)?$
+    |^what is the colou?r of (?P<thing_2>.+)$
+""")
 _CHANGED = {
-    'moved': r'moved?|displaced|relocated|(?:at|in)\s+(?:another|a\s+(?:different|new))\s+place|elsewhere',
-    'missing': r'missing|gone|disappear(?:ed)?|vanished|taken(?:\s+away)?|removed|lost',
-    'appeared': r'new|appear(?:ed)?|added|brought(?:\s+here)?|arrived|come|came',
+    'moved': r'moved?|displaced|relocated|(?:at|in) (?:another|a (?:different|new)) place|elsewhere',
+    'missing': r'missing|gone|disappear(?:ed)?|vanished|taken(?: away)?|removed|lost',
+    'appeared': r'new|appear(?:ed)?|added|brought(?: here)?|arrived|come|came',
     '': r'chang(?:ed?|es)|different|differ',
 }
-_CHANGES = _compiled(rf"""
+_CHANGES = any_case(rf"""
     ^(?:(?:what|which|has|have|did|does|{_BE}|any|something|anything|list|show|me|the|all|there|been|it|here|else
-    | how|many|{_THINGS})\s+)+ (?P<what>{'|'.join(_CHANGED.values())})\b(?P<rest>.*)$
-    """)
+    |how|many|{_THINGS}) )+(?P<what>{'|'.join(_CHANGED.values())})\b(?P<rest>.*)$
+""")
 _OF_CHANGES = frozenset(
     'apartment around been before compared flat from here home house i in last latest look looked my our '
     'place previous room round since the this time to tour trip visit was we went were with you your thing '
     'things object objects item items'.split()
 )
-_VISIT = _compiled(r"""
-    \b(?:since|from|to|with|between)\s+(?:(?:the|your|my|our)\s+)*(?:last|previous|latest)\s+
-    (?:visit|time|round|tour|trip|patrol|drive|look|inspection)\b
-    | \bsince\s+(?:you|we|i)\s+(?:were|was|came|looked)\b
-    """)
-_LATER = _compiled(r'\s+(?:now|currently|right\s+now|at\s+the\s+moment|please|again)$')
-_SHORT = _compiled(r"^(what|where|which)'s\b")
-
-
+_VISIT = any_case(r"""
+    \b(?:since|from|to|with|between) (?:(?:the|your|my|our) )*(?:last|previous|latest) (?:visit|time|round
+    |tour|trip|patrol|drive|look|inspection)\b
+    |\bsince (?:you|we|i) (?:were|was|came|looked)\b
+""")
+_LATER = any_case(r' (?:now|currently|right now|at the moment|please|again)$')
+_SHORT = any_case(r"^(what|where|which)'s\b")
 _MOVES = any_case('mov|displ|reloc|chang')
 _OF_ONE = (
     (Asked.BEFORE, _BEFORE),

@@ -72,16 +72,21 @@ def test_reads_what_is_asked(
         assert found is None
         return
     assert found is not None
-    assert (found.what, found.side, found.relation, found.anchors) == (what, side, relation, anchors)
+    assert (found.asked.what, found.asked.side, found.relation, found.anchors) == (
+        what,
+        side,
+        relation,
+        anchors,
+    )
 
 
 def test_reads_which_and_how_long() -> None:
     longest = parse_motion('How long was your longest stop?')
     assert longest is not None
-    assert longest.longest
+    assert longest.asked.longest
     minute = parse_motion('How many times did you stop for more than 2 minutes?')
     assert minute is not None
-    assert (minute.least_s, minute.anchors) == (120, ())
+    assert (minute.asked.least_s, minute.anchors) == (120, ())
     now = parse_motion('Are you moving?')
     assert now is not None
     assert now.now
