@@ -180,9 +180,9 @@ def _on_the_way(hit: Hit, anchor: Findings, question: Question) -> bool:
     return distance(start, at) + distance(at, goal) <= distance(start, goal) + DETOUR_M
 
 
-def _fastest_pair(one: Findings, other: Findings) -> tuple[Hit, Hit] | None:
+def _fastest_pair(first: Findings, second: Findings) -> tuple[Hit, Hit] | None:
     """Return the two sightings between which the robot went from one anchor to the other the fastest."""
-    both = product(as_good_as_best(one.hits), as_good_as_best(other.hits))
+    both = product(as_good_as_best(first.hits), as_good_as_best(second.hits))
     pairs = [(a, b) for a, b in both if a.memory.id != b.memory.id]
     onward = [(a, b) for a, b in pairs if a.memory.start_ns <= b.memory.start_ns]
     candidates = onward or [(b, a) for a, b in pairs]

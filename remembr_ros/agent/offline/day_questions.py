@@ -44,10 +44,7 @@ _BARE_DAY = any_case(
 
 @dataclass(frozen=True, slots=True)
 class DayRequest:
-    """A time, or a floor, of which all is asked for.
-
-    :param floor: as in overview.floors; None: none is named
-    """
+    """A time, or a floor as in overview.floors, of which all is asked for."""
 
     scope: Scope
     floor: int | None
@@ -59,15 +56,9 @@ def parse_day(request: Request, question: Question) -> DayRequest | None:
     if (window.after_ns, window.before_ns) == (None, None):
         window = parse_window(_BARE_DAY.sub(_on_the_day, window.rest), question.now_ns, question.zone)
     text = window.rest
-    if request.kind not in (Kind.TEXT, Kind.POSITION) or request.choice is not Choice.CITED_FIRST:
-        return None
-    if (
-        request.relation is not None
-        or request.here
-        or request.other
-        or request.far
-        or window.at_ns is not None
-    ):
+    narrowed = request.choice is not Choice.CITED_FIRST or request.relation or window.at_ns is not None
+    elsewhere = request.kind not in (Kind.TEXT, Kind.POSITION) or request.here or request.other or request.far
+    if narrowed or elsewhere:
         return None
     floors = floors_in(text)
     floor = min(floors) if len(floors) == 1 else None

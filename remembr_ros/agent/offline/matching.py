@@ -175,7 +175,7 @@ def has_what_it_must(request: Request, memory: Memory) -> bool:
     texts, present = _texts(memory), _present(memory)
     if not all(_is_present(identifier, present) for identifier in request.identifiers):
         return False
-    if not all(any(has_number(text, *of) for text in texts) for of in request.numbered):
+    if not all(any(has_number(text, *number) for text in texts) for number in request.numbered):
         return False
     named = sum(_is_present(name, present) for name in request.names)
     which = {w for w in asked_words(request) if w not in (request.head, *_SORTS) and not is_purpose(w)}

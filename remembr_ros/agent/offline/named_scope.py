@@ -113,8 +113,8 @@ def _candidates(text: str) -> list[tuple[str, str]]:
     ]
     named += [(b, b) for a, b in pairwise(said) if a.lower() == 'robot']
     named += [(w, w) for w in said if re.search(r'[A-Z\d_-]', w) and not w.isdigit()]
-    spelled = ((word, name) for word, one in named for name in (one, one.lower()))
-    return [fromkey for fromkey in dict.fromkeys(spelled) if fromkey[0].lower() not in STOP_WORDS]
+    spelled = ((word, name) for word, spelling in named for name in (spelling, spelling.lower()))
+    return [(word, name) for word, name in dict.fromkeys(spelled) if word.lower() not in STOP_WORDS]
 
 
 def _without_robot(text: str, said: str) -> str:

@@ -85,9 +85,11 @@ class OfflinePlanner:
         question = replace(question, text=question.text[:MAX_READ])
         if found := _BOTH.match(question.text):
             texts = [f'{found[1]} {thing}?' for thing in (found[2], found[3])]
-            one, other = (self.answer(replace(question, text=text), recall, run) for text in texts)
-            both = replace(one, text=f'{one.text} {other.text}', evidence=(*one.evidence, *other.evidence))
-            return one if not one.binary else other if not other.binary else both
+            first, second = (self.answer(replace(question, text=text), recall, run) for text in texts)
+            if not first.binary or not second.binary:
+                return second if first.binary else first
+            evidence = (*first.evidence, *second.evidence)
+            return replace(first, text=f'{first.text} {second.text}', evidence=evidence)
         return in_room(self._answer(question, recall, run), question)
 
     # One return per way to leave a question.
@@ -202,8 +204,8 @@ def _seen_by_others(request: Request, question: Question, recall: Recall, scope:
     found = _find(request, question, recall, replace(scope, robots=()))
     if not found.hits:
         return None
-    by, of = found.hits[0].memory.robot, ' or '.join(scope.robots)
-    text = f'{sentences_about(request, found.hits[0])} Seen by {by}, not by {of}.'
+    other, asked = found.hits[0].memory.robot, ' or '.join(scope.robots)
+    text = f'{sentences_about(request, found.hits[0])} Seen by {other}, not by {asked}.'
     yes = bool(request.deed)  # whoever put it there need not have looked
     return yes_or_no(yes, text, as_good_as_best(found.hits), sure=PERHAPS)
 

@@ -81,7 +81,7 @@ def target_of(text: str, *, rooms: bool = False) -> str:
 
 
 def said_in(text: str) -> frozenset[str]:
-    """Return the words of a text, and two and three that follow each other, as in 'how many times'."""
+    """Return the words of a text, and each two and three in a row, as in 'how many times'."""
     said = words(text)
     return frozenset(' '.join(said[i : i + n]) for n in (1, 2, 3) for i in range(len(said)))
 

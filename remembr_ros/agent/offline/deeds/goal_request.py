@@ -153,8 +153,8 @@ def parse_goal(text: str) -> GoalRequest | None:
     if far or which in ('a', 'an', 'any', 'some'):
         choice = Choice.FARTHEST if far and far['far'] else Choice.NEAREST
     else:
-        one = which == 'the' and stem(last) == last and not ordered
-        choice = Choice.CITED_FIRST if one else Choice.IN_ORDER if ordered else Choice.EVERY
+        single = which == 'the' and stem(last) == last and not ordered
+        choice = Choice.CITED_FIRST if single else Choice.IN_ORDER if ordered else Choice.EVERY
     return GoalRequest(f'{name} {more}'.strip(), sort, any_of, query, done['never'] is not None, choice)
 
 
@@ -172,7 +172,7 @@ def _like(text: str) -> tuple[str, list[str], str]:
     for found in _LIKE.finditer(text):
         more = found['words'] or more
         if like := found['like'] or found['shape']:
-            any_of = next((_LIKE_THAT[one] for one in map(base, words(like)) if one in _LIKE_THAT), [like])
+            any_of = next((_LIKE_THAT[use] for use in map(base, words(like)) if use in _LIKE_THAT), [like])
     return more, any_of, _LIKE.sub(' ', text)
 
 

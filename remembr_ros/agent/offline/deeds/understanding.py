@@ -36,16 +36,8 @@ _EVER = any_case(r'\bever\b|\bat (?:any time|all)\b')
 _ENDED_UP = any_case(r'\bend(?:ed)? up\b')
 _MOVED = any_case(r'\b(?:mov(?:e|ed|ing)|carr(?:y|ied|ying)|relocat\w+|transport\w*)\b')
 _BEEN = any_case(r'\b(?:been|enter\w*|visit\w*|set foot|inside|go|went|gone)\b')
-_GENERIC = frozenset(
-    (
-        DeedAsked.PROBLEMS,
-        DeedAsked.WHY,
-        DeedAsked.OUTCOME,
-        DeedAsked.HIGHLIGHTS,
-        DeedAsked.DISTANCE,
-        DeedAsked.DAY_OF_MOST,
-    )
-)
+_GENERIC = {DeedAsked.PROBLEMS, DeedAsked.WHY, DeedAsked.OUTCOME, DeedAsked.HIGHLIGHTS}
+_GENERIC |= {DeedAsked.DISTANCE, DeedAsked.DAY_OF_MOST}
 """What is asked of deeds alone, whoever is said to have done them."""
 
 
@@ -98,14 +90,10 @@ def understood(  # noqa: PLR0912
     elif sides and (asked.limit or asked.right or asked.nth):
         scope = replace(scope, after_ns=None, before_ns=None)  # what they are beside is of that time
     never = ''
-    if asked.never:
-        never = (
-            'place'
-            if asked.asked is DeedAsked.ROOMS
-            else 'object'
-            if asked.asked is DeedAsked.DEEDS and not sides and _WHICH.search(asked.says)
-            else ''
-        )
+    if asked.never and asked.asked is DeedAsked.ROOMS:
+        never = 'place'
+    elif asked.never and asked.asked is DeedAsked.DEEDS and not sides and _WHICH.search(asked.says):
+        never = 'object'
     return replace(
         query,
         scope=scope,
@@ -136,22 +124,18 @@ def _main(  # noqa: PLR0911
     generic = asked.asked in _GENERIC or anchored
     if asked.asked is DeedAsked.ROOMS:
         return DeedQuery(kind=STAY, object='') if about_self else None
-    if (
-        asked.asked is DeedAsked.WHERE
-        and not main.kind
-        and main.of('object')
-        and _ENDED_UP.search(asked.says)
-    ):
-        return DeedQuery('place', main.of('object')[0])
+    things = main.of('object')
+    if asked.asked is DeedAsked.WHERE and not main.kind and things and _ENDED_UP.search(asked.says):
+        return DeedQuery('place', things[0])
     places = [*main.of('place'), *main.unknown]
-    if asked.yes and about_self and not main.of('object') and places and _BEEN.search(asked.main):
+    if asked.yes and about_self and not things and places and _BEEN.search(asked.main):
         return DeedQuery(kind=STAY, place=' '.join(places))
     of_time = (request.window.after_ns, request.window.before_ns) != (None, None)
     told = of_time and (_TOLD.search(asked.says) or (main.says_nothing and DETAIL.search(asked.says)))
     if told and not any(role for _, role in main.names):
         return DeedQuery()
-    things = [f'{word} {name}' for word in (*main.unknown, *main.of('')) for name in main.of('object')]
-    if asked.yes and main.kind and (other := [thing for thing in things if thing in asked.main.lower()]):
+    others = [f'{word} {name}' for word in (*main.unknown, *main.of('')) for name in things]
+    if asked.yes and main.kind and (other := [thing for thing in others if thing in asked.main.lower()]):
         return DeedQuery(main.kind, other[0])  # the green laptop is not the blue one
     if not main.says_nothing and (main.names or not main.unknown):
         query = names.meant(main, exactly=asked.yes, outcomes=asked.outcomes)
@@ -168,12 +152,8 @@ def _main(  # noqa: PLR0911
         and (of_time or not main.unknown)
     ):
         return DeedQuery()
-    if (
-        asked.asked is DeedAsked.WHETHER
-        and about_self
-        and (main.kind or _EVER.search(asked.says))
-        and (main.names or main.unknown)
-    ):
+    ever = main.kind or _EVER.search(asked.says)
+    if asked.asked is DeedAsked.WHETHER and about_self and ever and (main.names or main.unknown):
         return DeedQuery(kind=main.kind, object=' '.join((*main.unknown, *(said for said, _ in main.names))))
     return None
 

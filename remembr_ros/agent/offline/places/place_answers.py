@@ -48,7 +48,7 @@ def answer_by_places(request: Request, question: Question, recall: Recall, scope
     """
     places = question.places
     if scope.map_id is not None:
-        places = Places(one.memory for one in places.all if one.memory.map_id == scope.map_id)
+        places = Places(place.memory for place in places.all if place.memory.map_id == scope.map_id)
     if not places:
         return None
     asked = parse_places(request.plain, places.all, position=request.kind is Kind.POSITION)
@@ -60,7 +60,7 @@ def answer_by_places(request: Request, question: Question, recall: Recall, scope
         memories, whole = every(recall, scope)
         named = asked.places
         made = visits(memories, places.without_parts_of(named))
-        inside = (one.within(scope.after_ns, scope.before_ns) for one in made)
+        inside = (visit.within(scope.after_ns, scope.before_ns) for visit in made)
         others = not named or asked.asked in _OF_OTHERS
         found = [visit for visit in inside if visit is not None and (others or visit.place in named)]
     about = _About(asked, request, places, question, recall, scope, found)
@@ -103,7 +103,7 @@ def _visited(about: _About) -> Claim:
     first_visit = {visit.place: visit for visit in reversed(found)}
     places = list(dict.fromkeys(visit.place for visit in found))
     return Claim(
-        Kind.TEXT, f'I was in {_counted(places, about)}.', [_of(first_visit[visit]) for visit in places]
+        Kind.TEXT, f'I was in {_counted(places, about)}.', [_of(first_visit[place]) for place in places]
     )
 
 
@@ -234,7 +234,7 @@ def _between(about: _About) -> Claim:
         seconds = max(came.start_ns - left.end_ns, 0) / NS
         return Claim(Kind.DURATION, f'Going {way} took', ends, start=ends[0], end=ends[1], duration_s=seconds)
     if about.asked.says('rooms?|places?'):
-        names = described(list(dict.fromkeys(one.place for one in between)))
+        names = described(list(dict.fromkeys(visit.place for visit in between)))
         return Claim(
             Kind.TEXT, f'Going {way} I came through {names or "no other place"}.', [*ends, *map(_of, between)]
         )

@@ -47,11 +47,13 @@ def in_room(answer: Answer, question: Question) -> Answer:
         or any(hit.memory.source == PLACE for hit in answer.evidence)
     ):
         return answer
-    latest = sorted((hit.memory for hit in answer.evidence), key=lambda one: -one.end_ns)[:SIGHTS]
+    latest = sorted((hit.memory for hit in answer.evidence), key=lambda memory: -memory.end_ns)[:SIGHTS]
     votes: Counter[str] = Counter()
-    for memory in (one for one in latest if one.pose is not None):
+    for memory in latest:
         for metres in AHEAD_M if memory.source == CAPTIONER else AHEAD_M[:1]:
-            point = memory.pose.in_map((metres, 0.0, 0.0))  # type: ignore[union-attr]
+            if memory.pose is None:
+                continue
+            point = memory.pose.in_map((metres, 0.0, 0.0))
             if found := question.places.of_pose(memory.map_id, Pose(*point)):
                 votes[found.said] += 1
     told = f'In {votes.most_common(1)[0][0]}: ' if votes else 'In no place that has a name: '
