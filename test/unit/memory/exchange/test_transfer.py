@@ -52,12 +52,10 @@ def other(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MemoryStor
         yield opened
 
 
-@pytest.mark.parametrize('name', ['m.jsonl', 'm.jsonl.gz', 'm.parquet'])
+@pytest.mark.parametrize('name', ['m.jsonl', 'm.jsonl.gz'])
 def test_a_round_trip_changes_nothing(
     store: MemoryStore, other: MemoryStore, filled: list[Memory], tmp_path: Path, name: str
 ) -> None:
-    if name.endswith('.parquet'):
-        pytest.importorskip('pyarrow', reason='Parquet takes pyarrow')
     seen: list[int] = []
     assert export_memories(store, tmp_path / name, on_progress=seen.append) == len(filled) == seen[-1]
     done = import_memories(other, tmp_path / name)

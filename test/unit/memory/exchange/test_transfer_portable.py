@@ -1,5 +1,4 @@
 import base64
-import builtins
 import gzip
 import json
 import os
@@ -24,12 +23,7 @@ from remembr_ros.timestamps import MAX_NS
 
 JPEG = cv2.imencode('.jpg', np.zeros((8, 8, 3), np.uint8))[1].tobytes()
 FULL = Header('hashing-4', 4, vectors=True, keyframes=True)
-NAMES = ['m.jsonl', 'm.jsonl.gz', 'm.parquet']
-
-
-def needs(name: str) -> None:
-    if name.endswith('.parquet'):
-        pytest.importorskip('pyarrow', reason='Parquet takes pyarrow')
+NAMES = ['m.jsonl', 'm.jsonl.gz']
 
 
 def memory(i: int, **changes: object) -> Memory:
@@ -63,7 +57,6 @@ def read_until_damage(path: Path) -> tuple[list[Memory], str]:
 
 @pytest.mark.parametrize('name', NAMES)
 def test_everything_comes_back(tmp_path: Path, name: str) -> None:
-    needs(name)
     path = tmp_path / name
     steps: list[int] = []
     assert transfer.write(path, replace(FULL, count=7), items(7), steps.append) == 7
@@ -82,7 +75,6 @@ def test_everything_comes_back(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize('name', NAMES)
 def test_vectors_and_images_stay_behind_unless_asked_for(tmp_path: Path, name: str) -> None:
-    needs(name)
     path = tmp_path / name
     transfer.write(path, Header(), items(3))
     assert transfer.read(path)[0] == Header()
@@ -93,7 +85,6 @@ def test_vectors_and_images_stay_behind_unless_asked_for(tmp_path: Path, name: s
 
 @pytest.mark.parametrize('name', NAMES)
 def test_no_memories_are_a_file_too(tmp_path: Path, name: str) -> None:
-    needs(name)
     assert transfer.write(tmp_path / name, replace(FULL, count=0), []) == 0
     assert read_all(tmp_path / name) == []
 
@@ -146,7 +137,6 @@ memories = st.builds(
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(written=st.lists(memories, max_size=4))
 def test_every_text_and_number_survives(tmp_path: Path, name: str, written: list[Memory]) -> None:
-    needs(name)
     path = tmp_path / name
     transfer.write(path, Header(), map(PortableMemory, written))
     assert [item.memory for item in read_all(path)] == written
@@ -154,7 +144,6 @@ def test_every_text_and_number_survives(tmp_path: Path, name: str, written: list
 
 @pytest.mark.parametrize('name', NAMES)
 def test_half_a_character_is_replaced(tmp_path: Path, name: str) -> None:
-    needs(name)
     path = tmp_path / name
     transfer.write(path, Header(), [PortableMemory(memory(1, caption='a \ud83d b', scene_text=('\udc00',)))])
     (item,) = read_all(path)
@@ -173,8 +162,8 @@ def test_what_is_read_is_told_by_its_content(tmp_path: Path) -> None:
     (tmp_path / 'm.gz').rename(tmp_path / 'm.gml')
     assert len(read_all(tmp_path / 'm.gml')) == 2
     plain = gzip.decompress((tmp_path / 'm.gml').read_bytes())
-    (tmp_path / 'm.parquet').write_bytes(b'\xef\xbb\xbf' + plain.replace(b'\n', b'\r\n') + b'\r\n')
-    assert len(read_all(tmp_path / 'm.parquet')) == 2, 'as an editor on Windows leaves it'
+    (tmp_path / 'm.txt').write_bytes(b'\xef\xbb\xbf' + plain.replace(b'\n', b'\r\n') + b'\r\n')
+    assert len(read_all(tmp_path / 'm.txt')) == 2, 'as an editor on Windows leaves it'
 
 
 def test_the_same_memories_make_the_same_file(tmp_path: Path) -> None:
@@ -404,7 +393,6 @@ def test_where_nothing_can_be_written_it_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize('name', NAMES)
 def test_vectors_of_another_embedder_are_refused(tmp_path: Path, name: str) -> None:
-    needs(name)
     with pytest.raises(InvalidRequest, match='m0'):
         transfer.write(tmp_path / name, replace(FULL, dimension=5), items(1))
     with pytest.raises(InvalidRequest, match='embedder'):
@@ -443,44 +431,3 @@ def test_reading_a_part_closes_the_file(tmp_path: Path) -> None:
     assert [item.memory.id for item in islice(found, 2)] == ['m0', 'm1']
     found.close()  # type: ignore[attr-defined]
     assert str(path) not in {os.path.realpath(f'/proc/self/fd/{fd}') for fd in os.listdir('/proc/self/fd')}
-
-
-def test_without_pyarrow_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def without(name: str, *args: object) -> object:
-        if name.startswith('pyarrow'):
-            raise ImportError(name)
-        return real(name, *args)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(builtins, '__import__', without)
-    with pytest.raises(InvalidRequest, match='pip install'):
-        transfer.write(tmp_path / 'm.parquet', FULL, items(1))
-    assert os.listdir(tmp_path) == []
-    (tmp_path / 'm.parquet').write_bytes(b'PAR1....')
-    with pytest.raises(InvalidRequest, match='pip install'):
-        transfer.read(tmp_path / 'm.parquet')
-
-
-def test_a_parquet_file_that_is_cut_off_or_of_others_is_refused(tmp_path: Path) -> None:
-    pyarrow = pytest.importorskip('pyarrow', reason='Parquet takes pyarrow')
-    from pyarrow import parquet
-
-    path = tmp_path / 'm.parquet'
-    transfer.write(path, FULL, items(10))
-    os.truncate(path, path.stat().st_size - 20)
-    with pytest.raises(BagUnreadable, match='cut off'):
-        transfer.read(path)
-    parquet.write_table(pyarrow.table({'caption': ['a door']}), path)
-    with pytest.raises(BagUnreadable, match='as remembr exports'):
-        transfer.read(path)
-
-
-def test_parquet_in_several_row_groups(tmp_path: Path) -> None:
-    pytest.importorskip('pyarrow', reason='Parquet takes pyarrow')
-    from pyarrow import parquet
-
-    path = tmp_path / 'm.parquet'
-    transfer.write(path, FULL, items(2100))
-    assert parquet.ParquetFile(path).num_row_groups == 3
-    assert [item.memory.id for item in read_all(path)] == [f'm{i}' for i in range(2100)]

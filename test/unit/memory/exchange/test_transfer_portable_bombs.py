@@ -11,9 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from remembr_ros.errors import BagUnreadable, RemembrError
-from remembr_ros.memory.exchange import captions_file, json_lines, parquet, transfer
-from remembr_ros.memory.exchange.portable_memory import Header, PortableMemory, header_record
-from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.exchange import captions_file, json_lines, transfer
+from remembr_ros.memory.exchange.portable_memory import PortableMemory
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -68,100 +67,6 @@ def test_blank_lines_between_memories_are_passed_over(tmp_path: Path) -> None:
     lines = [HEADER.decode(), *[json.dumps({**LINE, 'id': f'm{i}'}) for i in range(5)]]
     (tmp_path / 'm').write_text(('\n' * 900).join([*lines, '{"end": 5}', '']))
     assert len(list(transfer.read(tmp_path / 'm')[1])) == 5
-
-
-# Parquet
-
-
-def table(rows: list[dict[str, Any]], **columns: Any) -> Any:
-    """A table of memories; these columns take the place of those that there are."""
-    pa = pytest.importorskip('pyarrow', reason='Parquet takes pyarrow')
-    header = Header('e', 2, vectors=True, keyframes=True, count=len(rows))
-    made = pa.Table.from_pylist([parquet._row(PortableMemory(Memory(**row)), header) for row in rows])
-    for name, values in columns.items():
-        array = values if isinstance(values, pa.Array) else pa.array(values)
-        made = made.drop_columns([name] if name in made.column_names else []).append_column(name, array)
-    return made.replace_schema_metadata({parquet._KEY: json.dumps(header_record(header))})
-
-
-def rows(count: int) -> list[dict[str, Any]]:
-    return [{**LINE, 'id': f'm{i}'} for i in range(count)]
-
-
-def saved(path: Path, made: Any, **options: Any) -> Path:
-    pq = pytest.importorskip('pyarrow.parquet', reason='Parquet takes pyarrow')
-    pq.write_table(made, path, compression='zstd', **options)
-    return path
-
-
-@pytest.mark.parametrize('as_dictionary', [True, False])
-def test_a_value_that_a_file_repeats_is_not_decoded_for_each_row(tmp_path: Path, as_dictionary: bool) -> None:
-    pa = pytest.importorskip('pyarrow', reason='Parquet takes pyarrow')
-    caption = pa.DictionaryArray.from_arrays(pa.array([0] * 500, pa.int32()), pa.array(['a' * 2**21]))
-    made = table(rows(500), caption=caption if as_dictionary else caption.dictionary_decode())
-    path = saved(tmp_path / 'm.parquet', made, dictionary_pagesize_limit=2**30)
-    assert path.stat().st_size < 20_000
-    before = pa.total_allocated_bytes()
-    assert refused(path, 'came out of a file of') < 60
-    assert pa.total_allocated_bytes() - before < 2**27
-
-
-def test_a_column_of_more_than_it_may_take_is_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(parquet, 'MAX_COLUMN_BYTES', 2**20)
-    long = saved(tmp_path / 'long', table([{**LINE, 'caption': 'a' * 2**21}]), use_dictionary=False)
-    assert refused(long, 'row group has 20971.*smaller row groups') == 0
-    many = saved(tmp_path / 'many', table([{**LINE, 'scene_text': ('',) * 2**19}]))
-    assert many.stat().st_size < 20_000
-    assert refused(many, 'row group has') == 0
-
-
-@pytest.mark.parametrize(
-    'columns',
-    [
-        {'images': ['text']},
-        {'images': [['text']]},
-        {'images': [5]},
-        {'images': [[b'no picture']]},
-        {'vectors': [5]},
-        {'vectors': [['x']]},
-        {'vectors': [[[1.0, 2.0], [1.0]]]},
-        {'vectors': [[1.0]]},
-        {'vectors': ['text']},
-        {'x': ['east'], 'y': [1.0], 'z': [1.0], 'yaw': [1.0]},
-        {'x': [{'a': 1}]},
-        {'keyframes': ['a.jpg']},
-        {'start_ns': [1.5]},
-        {'caption': [None]},
-        {'merged': [[1]]},
-    ],
-)
-def test_a_column_of_another_kind_is_named_no_traceback(tmp_path: Path, columns: dict[str, Any]) -> None:
-    assert refused(saved(tmp_path / 'm.parquet', table(rows(1), **columns)), 'row 1: ') == 0
-
-
-@pytest.mark.parametrize('name', ['id', 'x', 'yaw', 'caption', 'end_ns'])
-def test_a_column_that_is_missing_is_told(tmp_path: Path, name: str) -> None:
-    assert refused(saved(tmp_path / 'm.parquet', table(rows(1)).drop_columns([name])), 'row 1: ') == 0
-
-
-@pytest.mark.parametrize(
-    'header',
-    [
-        b'[]',
-        b'5',
-        b'"x"',
-        b'null',
-        b'{',
-        pytest.param(b'[' * 100_000, id='nested'),
-        b'{"format": []}',
-        b'\xff',
-    ],
-)
-def test_a_parquet_header_that_is_none_is_refused(tmp_path: Path, header: bytes) -> None:
-    made = table(rows(1)).replace_schema_metadata({parquet._KEY: header})
-    assert refused(saved(tmp_path / 'm.parquet', made), 'not a Parquet file of memories') == 0
 
 
 # Captions and graphs of others
