@@ -22,6 +22,7 @@ from remembr_ros.simulation.tour import Tour
 from remembr_ros.simulation.truth import RecordingTruth, observe
 from remembr_ros.timestamps import NS
 from test.unit.agent.listed_recall import ListedRecall
+from test.unit.agent.overview.driven_tour import driven_m, twist_at
 
 START_NS = 1_772_442_000 * NS  # 2026-03-02 09:00:00
 HZ = 5
@@ -76,16 +77,16 @@ def drive(seed: int) -> Drive:
         StampedPose(START_NS + i * NS // HZ, tour.pose_at(i / HZ))
         for i in range(int(tour.duration_s * HZ) + 1)
     ]
-    twists = [tour.twist_at(t) for t in np.arange(0.0, tour.duration_s, STEP_S)]
+    twists = [twist_at(tour, t) for t in np.arange(0.0, tour.duration_s, STEP_S)]
 
     def yaw(t: float) -> float:
         return tour.pose_at(t).yaw
 
     turns = []
     for sign in (1, -1):
-        for start, end in _runs([sign * twist.turning > 0.05 for twist in twists]):
+        for start, end in _runs([sign * turning > 0.05 for _, turning in twists]):
             turns.append(Turned(start, end, math.degrees(wrap_angle(yaw(end + 0.1) - yaw(start - 0.1)))))
-    halts = list(_runs([twist.forward < 0.03 for twist in twists]))
+    halts = list(_runs([forward < 0.03 for forward, _ in twists]))
     return Drive(tour, observe(building, frames), halts, sorted(turns, key=lambda turn: turn.start))
 
 
@@ -165,7 +166,7 @@ def test_says_whether_it_moved_how_fast_and_where_it_faced_at_any_time(seed: int
         assert ask(seed, f'Were you moving at {clock(t)}?').binary is True
         assert ask(seed, f'Did you stand still at {clock(t)}?').binary is False
         speed = ask(seed, f'How fast were you at {clock(t)}?')
-        assert numbers(speed)[0] == pytest.approx(of.tour.twist_at(t).forward, abs=0.1)
+        assert numbers(speed)[0] == pytest.approx(twist_at(of.tour, t)[0], abs=0.1)
         facing = ask(seed, f'Which way did you face at {clock(t)}?')
         assert facing.kind is Kind.TEXT
         off = numbers(facing)[0] - math.degrees(of.tour.pose_at(t).yaw)
@@ -175,11 +176,12 @@ def test_says_whether_it_moved_how_fast_and_where_it_faced_at_any_time(seed: int
 @pytest.mark.parametrize('seed', SEEDS)
 def test_says_how_far_it_drove_and_how_long_it_stood_and_drove(seed: int) -> None:
     of = drive(seed)
-    assert numbers(ask(seed, 'How far did you drive?'))[0] == pytest.approx(of.tour.length_m, rel=0.03)
+    length_m = driven_m(of.tour, 0.0, of.tour.duration_s)
+    assert numbers(ask(seed, 'How far did you drive?'))[0] == pytest.approx(length_m, rel=0.03)
     text = f'How far did you drive between {clock(10)} and {clock(50)}?'
-    true_m = sum(of.tour.twist_at(t).forward * STEP_S for t in np.arange(10.0, 50.0, STEP_S))
+    true_m = sum(twist_at(of.tour, t)[0] * STEP_S for t in np.arange(10.0, 50.0, STEP_S))
     assert numbers(ask(seed, text))[0] == pytest.approx(true_m, rel=0.06)
-    average = of.tour.length_m / of.tour.duration_s
+    average = length_m / of.tour.duration_s
     assert numbers(ask(seed, 'How fast did you drive on average?'))[0] == pytest.approx(average, rel=0.05)
     stood = ask(seed, 'How long did you stand in total?')
     assert stood.kind is Kind.DURATION

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from remembr_ros.geometry import Pose, StampedPose
+from remembr_ros.geometry import Pose, StampedPose, distance, wrap_angle
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.simulation.floor_plan import generate_building
 from remembr_ros.simulation.tour import Tour
@@ -54,18 +54,27 @@ def drive(seed: int, start_ns: int, dwell: float = 1.0, robot: str = 'robbie') -
             segment.end_ns,
             segment.caption,
             segment.pose,
-            travelled=_driven_m(tour, i * SEGMENT_S, (segment.end_ns - start_ns) / NS),
+            travelled=driven_m(tour, i * SEGMENT_S, (segment.end_ns - start_ns) / NS),
             scene_text=segment.visible_signs,
         )
         for i, segment in enumerate(truth.segments)
     ]
-    return DrivenTour(truth, memories, _stops(tour, start_ns), tour.length_m)
+    return DrivenTour(truth, memories, _stops(tour, start_ns), driven_m(tour, 0.0, tour.duration_s))
 
 
-def _driven_m(tour: Tour, start_s: float, end_s: float) -> float:
+def twist_at(tour: Tour, t_s: float) -> tuple[float, float]:
+    """Return how a robot moves, t_s after the start: forward [m/s] and to the left [rad/s]."""
+    half = 0.02
+    before, after = tour.pose_at(t_s - half), tour.pose_at(t_s + half)
+    turned = wrap_angle(after.yaw - before.yaw)
+    return distance(before.position, after.position) / (2 * half), turned / (2 * half)
+
+
+def driven_m(tour: Tour, start_s: float, end_s: float) -> float:
+    """Return how far a robot drives from one time after the start to another [m]."""
     steps = max(1, round((end_s - start_s) / FINE_S))
     step_s = (end_s - start_s) / steps
-    return sum(tour.twist_at(start_s + (i + 0.5) * step_s).forward * step_s for i in range(steps))
+    return sum(twist_at(tour, start_s + (i + 0.5) * step_s)[0] * step_s for i in range(steps))
 
 
 def _stops(tour: Tour, start_ns: int) -> list[TrueStop]:
@@ -74,7 +83,7 @@ def _stops(tour: Tour, start_ns: int) -> list[TrueStop]:
     begun: float | None = None
     for i in range(int(tour.duration_s / FINE_S) + 2):
         t = i * FINE_S
-        stands = t <= tour.duration_s and tour.twist_at(t).forward < 1e-6
+        stands = t <= tour.duration_s and twist_at(tour, t)[0] < 1e-6
         if stands and begun is None:
             begun = t
         elif not stands and begun is not None:
