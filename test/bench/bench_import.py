@@ -12,7 +12,7 @@ from remembr_ros.embedding.embedders import OFFLINE, get_embedder
 from remembr_ros.errors import EmbedderUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.exchange import transfer
-from remembr_ros.memory.exchange.portable_memory import Header, PortableMemory
+from remembr_ros.memory.exchange.json_lines import Header, PortableMemory
 from remembr_ros.memory.exchange.transfer import import_memories
 from remembr_ros.memory.matching.ranking import passages
 from remembr_ros.memory.model.record import Memory

@@ -10,8 +10,14 @@ from pathlib import Path
 
 from remembr_ros.errors import BagUnreadable, InvalidRequest, RemembrError
 from remembr_ros.memory.exchange.captions_file import read_captions
-from remembr_ros.memory.exchange.json_lines import BOM, opened, read_lines, write_lines
-from remembr_ros.memory.exchange.portable_memory import Header, PortableMemory
+from remembr_ros.memory.exchange.json_lines import (
+    BOM,
+    Header,
+    PortableMemory,
+    opened,
+    read_lines,
+    write_lines,
+)
 from remembr_ros.memory.matching.ranking import passages
 from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.model.engine import Entry

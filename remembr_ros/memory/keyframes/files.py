@@ -16,7 +16,7 @@ import re
 import secrets
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from remembr_ros.errors import InvalidRequest
@@ -27,7 +27,6 @@ _NAME = re.compile(r'[0-9a-f]{32}\.jpg')
 _FAN = re.compile(r'[0-9a-f]{2}')
 _PART = '.part'
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 MAX_BYTES = 2**25  # a larger file is no keyframe; those that are put take half a megabyte
@@ -57,12 +56,12 @@ def read(folder: Path, name: str) -> bytes:
 
     :raises OSError: there is none: it is missing, a link, a device or larger than MAX_BYTES
     """
-    with _opened(folder, name) as within, os.fdopen(os.open(name, _FILE, dir_fd=within), 'rb') as file:
-        there = os.fstat(file.fileno())
-        if not stat.S_ISREG(there.st_mode):
+    with os.fdopen(os.open(_checked(folder, name), _FILE), 'rb') as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
             raise OSError(errno.EINVAL, 'it is no regular file')
-        if there.st_size > MAX_BYTES:
-            raise OSError(errno.EFBIG, f'it has {there.st_size} bytes, more than {MAX_BYTES}')
+        if found.st_size > MAX_BYTES:
+            raise OSError(errno.EFBIG, f'it has {found.st_size} bytes, more than {MAX_BYTES}')
         return file.read(MAX_BYTES)
 
 
@@ -71,8 +70,8 @@ def status(folder: Path, name: str) -> os.stat_result | None:
 
     :raises OSError: its folder is a link, or cannot be read
     """
-    with suppress(FileNotFoundError), _opened(folder, name) as within:
-        return os.stat(name, dir_fd=within, follow_symlinks=False)
+    with suppress(FileNotFoundError):
+        return _checked(folder, name).lstat()
     return None
 
 
@@ -81,8 +80,7 @@ def touch(folder: Path, name: str) -> None:
 
     :raises OSError: it is missing, or of somebody else
     """
-    with _opened(folder, name) as within:
-        os.utime(name, dir_fd=within, follow_symlinks=False)
+    os.utime(_checked(folder, name), follow_symlinks=False)
 
 
 def delete(folder: Path, name: str) -> None:
@@ -90,8 +88,7 @@ def delete(folder: Path, name: str) -> None:
 
     :raises OSError: it is missing, or cannot be deleted
     """
-    with _opened(folder, name) as within:
-        os.unlink(name, dir_fd=within)
+    os.unlink(_checked(folder, name))
 
 
 def keyframe_files(folder: Path) -> Iterator[os.DirEntry[str]]:
@@ -120,64 +117,51 @@ def write_whole(folder: Path, name: str, data: bytes) -> set[Path]:
     :return: the folders to make durable; before that the file may be gone after a power cut
     :raises OSError: it cannot be written; nothing is left of it
     """
-    parent = keyframe_path(folder, name).parent
-    changed = {parent}
-    if folder.is_symlink():
-        raise _linked(folder)
-    if not parent.is_dir():
-        parent.mkdir(parents=True, exist_ok=True)
-        changed |= {parent.parent, parent.parent.parent}
-    with _opened(folder, name) as within:
-        temporary, handle = _part(within)
-        try:
-            with os.fdopen(handle, 'wb') as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-                os.replace(temporary, name, src_dir_fd=within, dst_dir_fd=within)
-        except OSError:
-            with suppress(OSError):
-                os.unlink(temporary, dir_fd=within)
-            raise
+    path = _checked(folder, name)
+    changed = {path.parent}
+    if not path.parent.is_dir():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        changed |= {folder, folder.parent}
+    temporary, handle = _part(path.parent)
+    try:
+        with os.fdopen(handle, 'wb') as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+            os.replace(temporary, path)
+    except OSError:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
     return changed
 
 
-def _part(within: int) -> tuple[str, int]:
-    """Make a file in a folder that nobody takes for abandoned; return its name and its descriptor.
+def _part(folder: Path) -> tuple[Path, int]:
+    """Make a file in a folder that nobody takes for abandoned; return its path and its descriptor.
 
     :raises OSError: it cannot be made
     """
     while True:
-        name = f'{secrets.token_hex(8)}{_PART}'
-        handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=within)
+        path = folder / f'{secrets.token_hex(8)}{_PART}'
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with suppress(OSError):  # some network disks have no locks
             fcntl.flock(handle, fcntl.LOCK_EX)
         if os.fstat(handle).st_nlink:
-            return name, handle
+            return path, handle
         os.close(handle)  # another process came between and removed it
 
 
-@contextmanager
-def _opened(folder: Path, name: str) -> Iterator[int]:
-    """Open the folder that a keyframe lies in; yield its descriptor.
+def _checked(folder: Path, name: str) -> Path:
+    """Return where a keyframe is, or would be.
 
     :raises InvalidRequest: it is no name of a keyframe
+    :raises NotADirectoryError: a folder on the way is a link, or no folder
     """
-    parent = keyframe_path(folder, name).parent
-    step = folder
-    try:
-        whole = os.open(folder, _FOLDER)
-        try:
-            step = parent
-            within = os.open(parent.name, _FOLDER, dir_fd=whole)
-        finally:
-            os.close(whole)
-    except NotADirectoryError:
-        raise _linked(step) from None
-    try:
-        yield within
-    finally:
-        os.close(within)
+    path = keyframe_path(folder, name)
+    for step in (folder, path.parent):
+        if step.is_symlink() or (step.exists() and not step.is_dir()):
+            raise _linked(step)
+    return path
 
 
 def _linked(folder: Path) -> NotADirectoryError:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from remembr_ros.errors import BagUnreadable, InvalidRequest, RemembrError
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.exchange import transfer
-from remembr_ros.memory.exchange.portable_memory import Header, PortableMemory
+from remembr_ros.memory.exchange.json_lines import Header, PortableMemory
 from remembr_ros.memory.model.record import SOURCES, Memory
 from remembr_ros.timestamps import MAX_NS
 

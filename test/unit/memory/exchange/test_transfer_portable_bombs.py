@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from remembr_ros.errors import BagUnreadable, RemembrError
 from remembr_ros.memory.exchange import captions_file, json_lines, transfer
-from remembr_ros.memory.exchange.portable_memory import PortableMemory
+from remembr_ros.memory.exchange.json_lines import PortableMemory
 
 Command = Callable[..., tuple[int, str, str]]
 

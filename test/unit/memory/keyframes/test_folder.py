@@ -417,10 +417,10 @@ def test_what_cannot_be_deleted_is_told_and_the_rest_goes(
     names = sorted(folder.put([jpeg(1), jpeg(2), jpeg(3)]))
     unlink = os.unlink
 
-    def denied(name: str, *, dir_fd: int) -> None:
-        if name == names[0]:
+    def denied(path: Path) -> None:
+        if path.name == names[0]:
             raise PermissionError(errno.EACCES, 'Permission denied')
-        unlink(name, dir_fd=dir_fd)
+        unlink(path)
 
     monkeypatch.setattr(os, 'unlink', denied)
     with pytest.raises(PermissionError):

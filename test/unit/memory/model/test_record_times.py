@@ -9,7 +9,7 @@ import pytest
 
 from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import BagUnreadable, InvalidRequest, StoreUnavailable
-from remembr_ros.memory.exchange.portable_memory import Header, PortableMemory
+from remembr_ros.memory.exchange.json_lines import Header, PortableMemory
 from remembr_ros.memory.exchange.transfer import import_memories, write
 from remembr_ros.memory.milvus.schema import storable
 from remembr_ros.memory.model.engine import Entry

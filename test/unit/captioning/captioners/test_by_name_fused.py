@@ -3,8 +3,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 
+from remembr_ros.captioning.captioners.by_name import FusedCaptioner
 from remembr_ros.captioning.captioners.captioner import Caption, Clip, caption_clip
-from remembr_ros.captioning.captioners.fused import FusedCaptioner
 from remembr_ros.captioning.observation import Describer, Remembering
 from remembr_ros.captioning.placer import PlacedSegment
 from remembr_ros.captioning.segmenter import SampledFrame, Segment

@@ -3,7 +3,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.events.conditions import DOWN_NS, MOST_NAMES, UP_NS, WELL, Condition, Conditions
+from remembr_ros.events.watch import DOWN_NS, MOST_NAMES, UP_NS, WELL, Condition, Conditions
 from remembr_ros.timestamps import NS
 from test.unit.events.messages import T
 
