@@ -137,12 +137,12 @@ def _split(one: KnownObject, time_ns: int) -> list[Memory]:
     identity = memory_id(one.memory.robot, OBJECT, since[0][0], f'{one.id} split')
     whole_ns = sum(end - start + 1 for start, end in (*before, *since))
 
-    def part(of: KnownObject, name: str, intervals: tuple[Interval, ...], *, old: bool) -> Memory:
-        facts = of.facts
+    def part(thing: KnownObject, name: str, intervals: tuple[Interval, ...], *, old: bool) -> Memory:
+        facts = thing.facts
         share = sum(end - start + 1 for start, end in intervals) / whole_ns
-        memory = replace(of.memory, id=name, start_ns=intervals[0][0], end_ns=intervals[-1][1])
+        memory = replace(thing.memory, id=name, start_ns=intervals[0][0], end_ns=intervals[-1][1])
         return _with(
-            replace(of, memory=memory),
+            replace(thing, memory=memory),
             intervals=intervals,
             observations=max(1, round(share * facts.observations)),
             labels={label: max(share * score, 1e-3) for label, score in facts.labels.items()},

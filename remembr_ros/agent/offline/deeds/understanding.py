@@ -158,14 +158,14 @@ def _main(  # noqa: PLR0911
     return None
 
 
-def _clause(text: str, names: DeedNames, scope: Scope, it: DeedQuery) -> DeedQuery | None:
+def _clause(text: str, names: DeedNames, scope: Scope, deed_query: DeedQuery) -> DeedQuery | None:
     """Return what something is before, after or during; None: no deed is so."""
     phrase = names.read(text)
     if phrase.says_nothing and not phrase.kind:
         return None
     query = names.meant(phrase)
     if query is not None and not query.object and re.search(r'\b(?:it|them)\b', text):
-        attribute = query.attribute if phrase.names else f'{query.attribute} {it.attribute}'.strip()
-        query = replace(query, object=it.object, attribute=attribute)
+        attribute = query.attribute if phrase.names else f'{query.attribute} {deed_query.attribute}'.strip()
+        query = replace(query, object=deed_query.object, attribute=attribute)
     nth, *_ = picked(text, DeedOrder.FIRST)
     return None if query is None else replace(query, scope=scope, nth=nth)
