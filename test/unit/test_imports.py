@@ -243,3 +243,9 @@ def test_every_module_is_reached_from_an_entry_point() -> None:
         if re.match(r'remembr_ros\.cli\.(deeds|places|verbs|evaluation|serving)\.', name)
     }
     assert sorted(modules - reached(modules, roots)) == []
+
+
+@pytest.mark.parametrize('source', SOURCES)
+def test_what_is_run_comes_after_all_that_it_runs(source: str) -> None:
+    body = ast.parse((PACKAGE / source).read_text()).body
+    assert not any(isinstance(node, ast.If) and '__main__' in ast.unparse(node.test) for node in body[:-1])
