@@ -31,7 +31,6 @@ from remembr_ros.nodes.base.worker_pool import settle
 from remembr_ros.places.naming import name_here
 from remembr_ros.timestamps import zone_named
 
-
 MAX_HITS = 200  # recalled memories shown, the best of them; the evidence is shown in any case
 
 
