@@ -113,6 +113,7 @@ OF_NO_MODULE = {
     'unit/test_views.py': 'config/ of RViz and Foxglove',
     'unit/bench/test_planner_calibration.py': 'test/bench',
     'unit/bench/test_asked_right.py': 'test/bench',
+    'unit/bench/test_object_rules.py': 'test/bench',
     'unit/simulated/test_idle_day.py': 'test/simulated',
     'unit/simulated/test_month.py': 'test/simulated',
     'unit/scripted/test_server.py': 'test/scripted',

@@ -14,7 +14,6 @@ from remembr_ros.evaluation.records.config import TASK_PLANNERS, RunConfig, with
 from remembr_ros.evaluation.records.record import QuestionRecord
 from remembr_ros.evaluation.report.page import write_report
 from remembr_ros.evaluation.report.run_tables import tables
-from remembr_ros.evaluation.report.task_figures import task_tables
 from remembr_ros.evaluation.run.execution import Execution, carry_out
 
 GROUPS = {
@@ -71,9 +70,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _text(records: list[QuestionRecord], results: dict[str, Any]) -> str:
     first = f'{results["data"]}, planner {results["planner"]}, embedder {results["embedder"]}'
-    if 'by_category' in results:
-        parts = [f'{results["caution"]}\n{first}', *(table.text() for table in task_tables(results))]
-        return '\n\n'.join(parts)
-    lines = ['\n\n'.join([first, *(table.text() for table in tables(records))])]
+    caution = [results['caution']] if 'caution' in results else []
+    lines = ['\n\n'.join([*caution, first, *(table.text() for table in tables(records, results))])]
     lines += [f'excluded: {row["id"]} {row["question"]!r}: {row["reason"]}' for row in results['excluded']]
     return '\n'.join(lines)

@@ -11,7 +11,7 @@ NAMES = {
     'embodied': ('embodied', 'tasks carried out step by step in simulated homes that a robot remembers'),
     'needles': ('data_set', 'questions about clues in long trajectories through simulated homes'),
     'talk': ('talk', 'a person and a robot talk in simulated homes, each played by a language model'),
-    'objects': ('objects', 'the objects of simulated homes, with errors, beside the rules of others'),
+    'objects': ('objects', 'the objects of simulated homes, with errors of poses and detections'),
     'grid': ('grid', 'every combination of the settings in a YAML file, a run each'),
     'compare': ('compare', 'two runs, question by question, with a paired test'),
     'report': ('report', 'the report of a run, written anew'),

@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
                     f'{cell.name}: {error}; the {len(runs)} runs before it are kept: '
                     'mend that, and go on with --resume'
                 ) from error
-    table = grid_markdown(cells, [records for records, _ in runs])
+    table = grid_markdown(cells, [results for _, results in runs])
     rows = [
         {'run': cell.name, 'settings': cell.settings, **results}
         for cell, (_, results) in zip(cells, runs, strict=True)

@@ -1,4 +1,4 @@
-"""remembr eval objects: the objects of simulated homes, by several rules, with several errors."""
+"""remembr eval objects: the objects of simulated homes, with several errors."""
 
 import argparse
 import json
@@ -17,7 +17,6 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.objects.measure import Tally
 from remembr_ros.evaluation.objects.questions import ask_home
 from remembr_ros.evaluation.objects.report import object_table, results
-from remembr_ros.evaluation.objects.rules import RULES
 from remembr_ros.evaluation.objects.run import LEVELS, drive_through
 from remembr_ros.evaluation.records.config import Seeds, option
 from remembr_ros.simulation.homes.home_bag import record_home
@@ -27,11 +26,10 @@ NOISE = tuple(level.name for level in LEVELS)
 
 
 class ObjectOptions(BaseModel):
-    """Homes, the rules that are compared in them, and what is wrong with the poses and the detections."""
+    """Homes, and what is wrong with the poses and the detections."""
 
     homes: Seeds = option(..., 'seeds of the homes', 'SEED')
     visits: int = option(VISITS, 'to each home', 'N', ge=1)
-    rules: tuple[str, ...] = option(tuple(RULES), 'whose rules', 'NAME')
     noise: tuple[str, ...] = option(NOISE, 'errors of poses and detections', 'LEVEL')
     jobs: int = option(1, 'homes at once', 'N', ge=1)
     questions: bool = option(False, 'ask questions to each home, by rules: questions.json')
@@ -40,7 +38,7 @@ class ObjectOptions(BaseModel):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_fields(parser, ObjectOptions, rules={'choices': list(RULES)}, noise={'choices': NOISE})
+    add_fields(parser, ObjectOptions, noise={'choices': NOISE})
     add_json(parser)
 
 
@@ -62,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
                 driven.append(home)
                 show(len(driven))
     figures = results(seeds, {key: [home[key] for home in driven] for key in driven[0]})
-    table = object_table(figures).markdown()
+    table = object_table(figures['by_noise']).markdown()
     write_text(out / 'results.json', json.dumps(figures, indent=2) + '\n')
     write_text(out / 'results.md', table + '\n')
     if options.questions:
@@ -71,20 +69,19 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _drive(seed: int, options: ObjectOptions) -> dict[tuple[str, str], Tally]:
+def _drive(seed: int, options: ObjectOptions) -> dict[str, Tally]:
     home = generate_home(seed, options.visits)
-    courses = drive_through(home, [level for level in LEVELS if level.name in options.noise], options.rules)
-    for (_, rule), course in courses.items():
-        if options.questions and rule == 'remembr':
-            course.tally.asked = ask_home(home, course)
-    return {key: course.tally for key, course in courses.items()}
+    courses = drive_through(home, [level for level in LEVELS if level.name in options.noise])
+    for course in courses.values() if options.questions else ():
+        course.tally.asked = ask_home(home, course)
+    return {level: course.tally for level, course in courses.items()}
 
 
-def _asked(seeds: Seeds, driven: list[dict[tuple[str, str], Tally]]) -> list[dict[str, Any]]:
+def _asked(seeds: Seeds, driven: list[dict[str, Tally]]) -> list[dict[str, Any]]:
     names = ('kind', 'question', 'answer', 'right')
     return [
         {'home': seed, 'noise': level, **dict(zip(names, asked, strict=True))}
         for seed, home in zip(seeds, driven, strict=True)
-        for (level, _), tally in home.items()
+        for level, tally in home.items()
         for asked in tally.asked
     ]

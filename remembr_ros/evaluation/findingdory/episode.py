@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.evaluation.findingdory.truth import EpisodeTruth, Handling
 from remembr_ros.evaluation.objects.measure import SHOWN_FRAMES
-from remembr_ros.evaluation.objects.rules import RemembrRule
-from remembr_ros.evaluation.objects.run import Noise, detected
+from remembr_ros.evaluation.objects.run import Noise, RemembrRule, detected
 from remembr_ros.geometry import Pose, distance
 from remembr_ros.memory.deeds.deed import deed
 from remembr_ros.memory.deeds.object_ids import with_object_ids

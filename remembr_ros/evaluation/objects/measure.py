@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.evaluation.objects.rules import Belief, Vector
 from remembr_ros.objects.lifting import DepthView
 from remembr_ros.simulation.homes.home import Home, Item, Shown, centre_of
 from remembr_ros.simulation.homes.home_views import CAMERA, RATE_HZ, HomeFrame, camera_pose
@@ -14,6 +13,32 @@ from remembr_ros.simulation.homes.home_views import CAMERA, RATE_HZ, HomeFrame, 
 SHOWN_FRAMES = 3  # that show a thing where it is, or where it was, before anybody could know
 SEEN_M = 5.0  # what is further away is not seen
 NEAR_M, NEAR_PART = 0.25, 0.25  # how far off a middle may be, or by what part of the thing's size
+
+Vector = NDArray[np.float64]
+"""Shape (3,) [m]."""
+
+
+@dataclass(eq=False)
+class Belief:
+    """What is believed of one object.
+
+    :ivar names: its id, and those of others that turned out to be this one
+    :ivar low: least coordinates of its box [m]; as high
+    :ivar missing: it is not where it was, and nobody knows where it is
+    :ivar moved_ns: when it was found elsewhere, the last time; 0: never
+    """
+
+    names: tuple[str, ...]
+    label: str
+    low: Vector
+    high: Vector
+    missing: bool = False
+    moved_ns: int = 0
+
+    @property
+    def centre(self) -> Vector:
+        middle: Vector = (self.low + self.high) / 2.0
+        return middle
 
 
 @dataclass

@@ -16,8 +16,7 @@ from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
 from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.evaluation.objects.measure import knowable
-from remembr_ros.evaluation.objects.rules import RemembrRule
-from remembr_ros.evaluation.objects.run import Course
+from remembr_ros.evaluation.objects.run import Course, RemembrRule
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.objects.known import known_objects

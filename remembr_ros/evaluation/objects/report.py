@@ -17,27 +17,18 @@ COLUMNS = (
 )
 
 
-def results(homes: Sequence[int], tallies: Mapping[tuple[str, str], Sequence[Tally]]) -> dict[str, Any]:
-    """Return what results.json holds: `overall` at the level that is promised, `by_noise`, and `by_rule`.
+def results(homes: Sequence[int], tallies: Mapping[str, Sequence[Tally]]) -> dict[str, Any]:
+    """Return what results.json holds: `by_noise`, and `overall` at the level that is promised.
 
-    :param tallies: by level of noise and rule, the counts of each home
+    :param tallies: by level of noise, the counts of each home
     """
-    levels, rules = (list(dict.fromkeys(names)) for names in zip(*tallies, strict=True))
-    by_rule = {rule: {level: _figures(tallies[level, rule]) for level in levels} for rule in rules}
-    at = PROMISED if PROMISED in levels else levels[0]
-    by_noise = by_rule[rules[0]]
-    return {
-        'homes': list(homes),
-        'rule': rules[0],
-        'noise': at,
-        'overall': by_noise[at],
-        'by_noise': by_noise,
-        'by_rule': by_rule,
-    }
+    by_noise = {level: _figures(of_homes) for level, of_homes in tallies.items()}
+    noise = PROMISED if PROMISED in by_noise else next(iter(by_noise))
+    return {'homes': list(homes), 'noise': noise, 'overall': by_noise[noise], 'by_noise': by_noise}
 
 
 def _figures(homes: Sequence[Tally]) -> dict[str, Any]:
-    """Return the figures of one rule at one level of noise, counts over all homes together."""
+    """Return the figures at one level of noise, counts over all homes together."""
     names = ('found', 'lost', 'ghosts', 'duplicates', 'switches', 'seen')
     found, lost, ghosts, duplicates, switches, seen = (sum(getattr(h, name) for h in homes) for name in names)
     still, wrong = (sum(home.still[i] for home in homes) for i in range(2))
@@ -91,11 +82,6 @@ def _interval(some: Sequence[int], of: Sequence[int]) -> list[float] | None:
     return np.quantile(shares, [0.025, 0.975]).tolist() if len(shares) else None
 
 
-def object_table(results: Mapping[str, Any]) -> ReportTable:
-    """Return the figures as a table: a row for each level of noise and rule."""
-    groups = {
-        f'{level}, {rule}': by_level[level]
-        for level in results['by_noise']
-        for rule, by_level in results['by_rule'].items()
-    }
-    return figure_table('noise and rule', groups, dict(zip(COLUMNS, COLUMNS, strict=True)), form='.3f')
+def object_table(figures: Mapping[str, Mapping[str, Any]]) -> ReportTable:
+    """Return the figures as a table: a row for each level of noise."""
+    return figure_table('noise', figures, dict(zip(COLUMNS, COLUMNS, strict=True)), form='.3f')

@@ -1,19 +1,22 @@
-"""One home, driven through once: every rule at every level of noise, on the same detections."""
+"""One home, driven through once: the objects that are known at every level of noise."""
 
 import math
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.evaluation.objects.measure import Changes, Tally, count
-from remembr_ros.evaluation.objects.rules import RULES, Belief, ObjectRule
+from remembr_ros.evaluation.objects.measure import Belief, Changes, Tally, count
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.objects.known import known_objects
 from remembr_ros.objects.detectors.simulated import NO_ERRORS, DetectorErrors, SimulatedDetector
 from remembr_ros.objects.lifting import CameraView, DepthView, Lifted, lift
+from remembr_ros.objects.object_map import ObjectMap
 from remembr_ros.simulation.homes.home import Home
 from remembr_ros.simulation.homes.home_views import CAMERA, HomeFrame, camera_pose, frames_of
 from remembr_ros.simulation.tour import misplaced
@@ -48,6 +51,41 @@ PROMISED = 'pose 10 cm 2 deg'
 """The level of the figures that are promised."""
 
 
+class ObjectRule(Protocol):
+    """Decides, frame by frame, which object each detection is."""
+
+    def update(self, view: CameraView, placed: Sequence[Lifted]) -> list[str]:
+        """Return the id of the object that each detection is; empty: of none yet."""
+
+    def beliefs(self) -> list[Belief]:
+        """Return all objects as they are now."""
+
+
+class RemembrRule:
+    """The object memory of this project."""
+
+    def __init__(self) -> None:
+        self._map, self._now_ns = ObjectMap('robot'), 0
+
+    def update(self, view: CameraView, placed: Sequence[Lifted]) -> list[str]:
+        self._now_ns = view.stamp_ns
+        return self._map.update(view, placed)
+
+    def beliefs(self) -> list[Belief]:
+        found = []
+        for known in known_objects(self.memories()):
+            middle, half = np.array(known.position), np.array(known.size) / 2.0
+            names, missing = (known.id, *known.facts.aliases), known.missing_ns is not None
+            moved_ns = known.moves[-1][1] if known.moves else 0
+            found.append(Belief(names, known.name, middle - half, middle + half, missing, moved_ns))
+        return found
+
+    def memories(self) -> list[Memory]:
+        """Return all objects as they are now, as before they are stored."""
+        self._map.review(self._now_ns)
+        return self._map.memories()
+
+
 @dataclass
 class Course:
     """A rule at a level of noise, on its way through the visits.
@@ -75,10 +113,12 @@ class Course:
                 self.ids.setdefault(thing, []).append(name)
 
 
-def drive_through(home: Home, levels: Sequence[Noise], rules: Sequence[str]) -> dict[tuple[str, str], Course]:
-    """Return by level and rule what came of it."""
+def drive_through(
+    home: Home, levels: Sequence[Noise], make_rule: Callable[[], ObjectRule] = RemembrRule
+) -> dict[str, Course]:
+    """Return by level of noise what came of it; every rule gets the same detections."""
     labels = {item.number: item.label for item in home.items}
-    courses = {(level.name, rule): Course(RULES[rule]()) for level in levels for rule in rules}
+    courses = {level.name: Course(make_rule()) for level in levels}
     rngs = {level.name: random.Random(f'{home.seed} {level.name}') for level in levels}
     shown: list[NDArray[np.int64]] = []
     seen_ns = np.zeros(len(home.items) + 1, np.int64)
@@ -92,12 +132,11 @@ def drive_through(home: Home, levels: Sequence[Noise], rules: Sequence[str]) -> 
             seen_ns[shows > 0] = frame.stamp_ns
             for level in levels:
                 view, placed = detected(home, frame, level, rngs[level.name], labels)
-                things = [_thing(one, frame) for one in placed]
-                for course in (courses[level.name, rule] for rule in rules):
-                    course.take(view, placed, things)
-                    course.changes.show(frame, shows)
-                    if at % LOOK_EVERY == 0:
-                        course.changes.look(course.rule.beliefs())
+                course = courses[level.name]
+                course.take(view, placed, [_thing(lifted, frame) for lifted in placed])
+                course.changes.show(frame, shows)
+                if at % LOOK_EVERY == 0:
+                    course.changes.look(course.rule.beliefs())
         for course in courses.values():
             beliefs = course.rule.beliefs()
             course.tally = Tally(changed=course.tally.changed, still=course.tally.still)

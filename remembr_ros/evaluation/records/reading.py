@@ -114,6 +114,16 @@ def read_tracks(folder: Path) -> Tracks:
     return {name: sorted(track, key=lambda point: point.start_ns) for name, track in tracks.items()}
 
 
+def read_traces(folder: Path) -> dict[Key, dict[str, Any]]:
+    """Read traces.jsonl, without a last line that was cut off; nothing if it is missing.
+
+    :raises InvalidRequest: a line is damaged
+    """
+    path = folder / TRACES
+    lines = [trace for _, trace in _read_lines(path)] if path.is_file() else []
+    return {(trace['sequence'], trace['id'], trace['seed']): trace for trace in lines}
+
+
 def _checked(adapter: TypeAdapter[Checked], value: object, where: str) -> Checked:
     try:
         return adapter.validate_python(value)

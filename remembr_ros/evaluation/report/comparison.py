@@ -3,17 +3,15 @@
 Pairs are made by sequence, id and seed. Differences are B minus A throughout.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean
-from typing import Any
 
-from remembr_ros.agent.model.answer import Kind
+import numpy as np
+
 from remembr_ros.evaluation.metrics.scores import bootstrap_interval
 from remembr_ros.evaluation.records.reading import Key
 from remembr_ros.evaluation.records.record import QuestionRecord
-from remembr_ros.evaluation.report.figures import GROUPS, UNITS, Fraction, ReportTable, by_question, shown
+from remembr_ros.evaluation.report.figures import GROUPS, UNITS, ReportTable, by_question, shown
 
 Pair = tuple[QuestionRecord, QuestionRecord]
 
@@ -21,39 +19,16 @@ FEWEST = 6  # non-zero differences that Wilcoxon's test needs: with fewer its p 
 
 
 @dataclass(frozen=True, slots=True)
-class Correctness:
-    """Correct answers in pairs that are scored in both runs.
+class PairedDifference:
+    """A figure of two runs over the pairs that have it in both; fractions, or errors [m or min].
 
-    :param pairs: how many that are
-    :param wins: B is correct where A is not
-    :param losses: A is correct where B is not
-    :param difference: of the fractions that are correct, -1 to 1; None: no pairs
-    :param interval: of the difference, 95 %, by bootstrap over questions; None: no pairs
-    :param p: exact McNemar test, two-sided: that wins and losses are equally likely; None: no pairs. It takes
-        the seeds of one question for independent, which makes it too small
+    :param difference: mean; like all others but the number of pairs None where there are no pairs
+    :param interval: of the difference, 95 %, by bootstrap over questions
+    :param p: two-sided; exact McNemar test of correctness, Wilcoxon signed-rank test of errors (None: fewer
+        than FEWEST differences that are not zero). It takes the seeds of one question for independent, which
+        makes it too small
     """
 
-    pairs: int
-    correct_a: int
-    correct_b: int
-    wins: int
-    losses: int
-    difference: float | None
-    interval: tuple[float, float] | None
-    p: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Errors:
-    """Errors in pairs where both answers have one.
-
-    :param unit: m or min
-    :param difference: mean [unit]; None: no pairs
-    :param interval: of the difference, 95 %, by bootstrap over questions; None: no pairs
-    :param p: Wilcoxon signed-rank test, two-sided; None: fewer than FEWEST differences that are not zero
-    """
-
-    unit: str
     pairs: int
     mean_a: float | None
     mean_b: float | None
@@ -67,77 +42,69 @@ class Comparison:
     """Two runs, A and B, side by side.
 
     :param correctness: by SHORT, MEDIUM, LONG and ALL
-    :param errors: by position, time and duration
-    :param wins: the pairs that B gains
-    :param losses: the pairs that B loses
+    :param errors: by position [m], time [min] and duration [min]
+    :param wins: the pairs that are correct in B alone
+    :param losses: the pairs that are correct in A alone
     :param unscored: pairs out of the correctness, because a run has no score for them
     :param only_a: asked in A alone
     :param only_b: asked in B alone
     :param changed: the key is in both, but its question, window or truth differs: out of every figure
-    :param seeds: most seeds of one question among the pairs
     """
 
-    correctness: dict[str, Correctness]
-    errors: dict[str, Errors]
+    correctness: dict[str, PairedDifference]
+    errors: dict[str, PairedDifference]
     wins: tuple[Key, ...]
     losses: tuple[Key, ...]
     unscored: tuple[Key, ...]
     only_a: tuple[Key, ...]
     only_b: tuple[Key, ...]
     changed: tuple[Key, ...]
-    seeds: int
 
 
 def compare(a: Sequence[QuestionRecord], b: Sequence[QuestionRecord]) -> Comparison:
     """Compare two runs question by question."""
     in_a, in_b = ({record.key: record for record in records} for records in (a, b))
     both = [(in_a[key], in_b[key]) for key in in_a if key in in_b]
-    pairs = [pair for pair in both if _asked(pair[0]) == _asked(pair[1])]
+    pairs = [pair for pair in both if _is_same_question(*pair)]
     scored = [(x, y) for x, y in pairs if x.correct is not None and y.correct is not None]
     return Comparison(
         correctness={
-            name: _correctness([pair for pair in scored if name in ('ALL', pair[0].length)])
+            name: _difference([pair for pair in scored if name in ('ALL', pair[0].length)], 'correct')
             for name in GROUPS
         },
-        errors={kind.value: _errors(kind, pairs) for kind in UNITS},
+        errors={
+            kind.value: _difference([pair for pair in pairs if pair[0].truth.kind is kind], 'error')
+            for kind in UNITS
+        },
         wins=tuple(y.key for x, y in scored if y.correct and not x.correct),
         losses=tuple(x.key for x, y in scored if x.correct and not y.correct),
         unscored=tuple(x.key for x, y in pairs if x.correct is None or y.correct is None),
         only_a=tuple(key for key in in_a if key not in in_b),
         only_b=tuple(key for key in in_b if key not in in_a),
-        changed=tuple(x.key for x, y in both if _asked(x) != _asked(y)),
-        seeds=max(Counter((x.sequence, x.id) for x, _ in pairs).values(), default=0),
+        changed=tuple(x.key for x, y in both if not _is_same_question(x, y)),
     )
 
 
 def comparison_text(comparison: Comparison) -> str:
     """Return a comparison for a person."""
-    by_length = comparison.correctness.values()
-    rows = (
-        ('pairs', *(str(c.pairs) for c in by_length)),
-        ('correct in A', *(Fraction(c.correct_a, c.pairs).text for c in by_length)),
-        ('correct in B', *(Fraction(c.correct_b, c.pairs).text for c in by_length)),
-        ('difference B - A', *(shown(c.difference, '+.2f') for c in by_length)),
-        ('  95 % interval', *(shown(c.interval, '+.2f') for c in by_length)),
-        ('wins / losses of B', *(f'{c.wins} / {c.losses}' for c in by_length)),
-        ('McNemar p', *(_p(c.p) for c in by_length)),
-    )
-    errors = []
-    for kind, e in comparison.errors.items():
-        means, gain = (shown(e.mean_a, '.1f'), shown(e.mean_b, '.1f')), shown(e.difference, '+.1f')
-        errors.append((f'{kind} [{e.unit}]', str(e.pairs), *means, gain, shown(e.interval, '+.1f'), _p(e.p)))
-    header = ('', 'pairs', 'A', 'B', 'B - A', '95 % interval', 'Wilcoxon p')
-    lines = [
-        ReportTable('', ('', *comparison.correctness), rows).text(),
-        '',
-        ReportTable('error', header, tuple(errors)).text(),
-        '',
-        f'{len(comparison.unscored)} pairs are not scored in both runs and out of the fractions.',
+    rows = [(f'correct, {name}', '.2f', found) for name, found in comparison.correctness.items()]
+    rows += [
+        (f'{kind.value} error [{unit}]', '.1f', comparison.errors[kind.value]) for kind, unit in UNITS.items()
     ]
-    if comparison.seeds > 1:
-        lines.append(
-            f'{comparison.seeds} seeds: intervals resample questions; p takes seeds for independent.'
+    cells = tuple(
+        (
+            *(name, str(found.pairs), shown(found.mean_a, form), shown(found.mean_b, form)),
+            *(shown(found.difference, f'+{form}'), shown(found.interval, f'+{form}'), shown(found.p, '.3f')),
         )
+        for name, form, found in rows
+    )
+    lines = [
+        ReportTable('', ('', 'pairs', 'A', 'B', 'B - A', '95 % interval', 'p'), cells).text(),
+        '',
+        f'B wins {len(comparison.wins)} pairs and loses {len(comparison.losses)}; '
+        f'{len(comparison.unscored)} pairs are not scored in both runs and out of the fractions.',
+        'p: McNemar of correctness, Wilcoxon of errors; it takes seeds for independent, intervals do not.',
+    ]
     for what, keys in (
         ('only in A', comparison.only_a),
         ('only in B', comparison.only_b),
@@ -147,49 +114,25 @@ def comparison_text(comparison: Comparison) -> str:
     return '\n'.join(lines)
 
 
-def _asked(record: QuestionRecord) -> tuple[Any, ...]:
-    return (record.question, record.length, record.window_ns, record.truth)
+def _is_same_question(x: QuestionRecord, y: QuestionRecord) -> bool:
+    return all(getattr(x, name) == getattr(y, name) for name in ('question', 'length', 'window_ns', 'truth'))
 
 
-def _correctness(pairs: Sequence[Pair]) -> Correctness:
-    from scipy.stats import binomtest  # takes a second to import
+def _difference(pairs: Sequence[Pair], figure: str) -> PairedDifference:
+    """Compare the field `correct` or `error`; pairs that lack it on one side are left out."""
+    from scipy.stats import binomtest, wilcoxon  # takes a second to import
 
-    n = len(pairs)
-    wins = sum(bool(y.correct and not x.correct) for x, y in pairs)
-    losses = sum(bool(x.correct and not y.correct) for x, y in pairs)
-    differences = by_question((x, float(bool(y.correct)) - bool(x.correct)) for x, y in pairs)
-    return Correctness(
-        pairs=n,
-        correct_a=sum(bool(x.correct) for x, _ in pairs),
-        correct_b=sum(bool(y.correct) for _, y in pairs),
-        wins=wins,
-        losses=losses,
-        difference=(wins - losses) / n if n else None,
-        interval=bootstrap_interval(differences),
-        p=(float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0) if n else None,
-    )
-
-
-def _errors(kind: Kind, pairs: Sequence[Pair]) -> Errors:
-    from scipy.stats import wilcoxon
-
-    found = [
-        (x, x.error, y.error)
-        for x, y in pairs
-        if x.truth.kind is kind and x.error is not None and y.error is not None
-    ]
-    differences = [(x, error_b - error_a) for x, error_a, error_b in found]
-    nonzero = [value for _, value in differences if value != 0.0]
-    return Errors(
-        unit=UNITS[kind],
-        pairs=len(found),
-        mean_a=fmean(error_a for _, error_a, _ in found) if found else None,
-        mean_b=fmean(error_b for _, _, error_b in found) if found else None,
-        difference=fmean(value for _, value in differences) if found else None,
-        interval=bootstrap_interval(by_question(differences)),
-        p=float(wilcoxon(nonzero).pvalue) if len(nonzero) >= FEWEST else None,
-    )
-
-
-def _p(p: float | None) -> str:
-    return '< 0.001' if p is not None and p < 0.001 else shown(p, '.3f')
+    valued = [(x, getattr(x, figure), getattr(y, figure)) for x, y in pairs]
+    valued = [row for row in valued if None not in row[1:]]
+    if not valued:
+        return PairedDifference(0, None, None, None, None, None)
+    a, b = np.array([row[1:] for row in valued], np.float64).T
+    off = b - a
+    nonzero, p = off[off != 0.0], None
+    if figure == 'correct':
+        p = float(binomtest(int((off > 0.0).sum()), len(nonzero)).pvalue) if len(nonzero) else 1.0
+    elif len(nonzero) >= FEWEST:
+        p = float(wilcoxon(nonzero).pvalue)
+    groups = by_question((record, value) for (record, _, _), value in zip(valued, off.tolist(), strict=True))
+    mean_a, mean_b, difference = (float(values.mean()) for values in (a, b, off))
+    return PairedDifference(len(off), mean_a, mean_b, difference, bootstrap_interval(groups), p)

@@ -1,10 +1,11 @@
-"""Figures over records, and the one way to write figures as a table: with denominators and intervals."""
+"""Figures over records, and the one table that they are written as: with denominators and intervals."""
 
-import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.datasets.sample import LENGTHS
@@ -40,8 +41,7 @@ class ReportTable:
     def markdown(self) -> str:
         """Return it as Markdown."""
         rows = [(self.caption, *self.header[1:]), ('---',) * len(self.header), *self.rows]
-        lines = [f'| {" | ".join(cell.replace("|", "/") for cell in row)} |' for row in rows]
-        return '\n'.join([*lines, *(['', self.note] if self.note else [])])
+        return '\n'.join(f'| {" | ".join(cell.replace("|", "/") for cell in row)} |' for row in rows)
 
 
 def figure_table(
@@ -57,12 +57,12 @@ def figure_table(
     :param columns: titles of the figures, by their names
     :param form: of numbers that are not whole
     """
-    rows = ((name, *(shown(figures[key], form) for key in columns)) for name, figures in groups.items())
+    rows = ((name, *(shown(figures.get(key), form) for key in columns)) for name, figures in groups.items())
     return ReportTable(caption, ('', *columns.values()), tuple(rows), note)
 
 
 def shown(value: float | Sequence[float] | None, form: str = '.2f') -> str:
-    """Return a number in this form, an interval such as '0.51 to 0.73', or what stands for nothing."""
+    """Return a number in this form, an interval such as '0.51 to 0.73', or a dash for None."""
     if value is None:
         return NOTHING
     if isinstance(value, Sequence):
@@ -109,18 +109,23 @@ def by_question(values: Iterable[tuple[QuestionRecord, float]]) -> list[list[flo
 
 def by_group(records: Records) -> dict[str, Records]:
     """Return the records by length of history, and all of them."""
-    return {name: [r for r in records if name in ('ALL', r.length)] for name in GROUPS}
+    return {name: [record for record in records if name in ('ALL', record.length)] for name in GROUPS}
+
+
+def of_kind(records: Records, *kinds: Kind) -> Records:
+    """Return the records of questions of these kinds."""
+    return [record for record in records if record.truth.kind in kinds]
 
 
 def retrieved(records: Records) -> list[QuestionRecord]:
     """Return a record of each question whose answer is known to be in the memory: retrieval has no seed."""
-    once = {(r.sequence, r.id): r for r in records}.values()
-    return [r for r in once if r.relevant or r.rank is not None]
+    once = {(record.sequence, record.id): record for record in records}.values()
+    return [record for record in once if record.relevant or record.rank is not None]
 
 
 def error_figures(records: Records) -> dict[str, Any]:
     """Return mean, standard deviation and number of the errors [m or min]; records of one unit only."""
-    errors = [r.error for r in records if r.error is not None]
+    errors = [record.error for record in records if record.error is not None]
     return {
         'error_mean': statistics.fmean(errors) if errors else None,
         'error_std': statistics.stdev(errors) if len(errors) > 1 else None,
@@ -130,7 +135,7 @@ def error_figures(records: Records) -> dict[str, Any]:
 
 def cost_figures(records: Records) -> dict[str, Any]:
     """Return calls and tokens of the language model, in all and per question, and latencies [s]."""
-    latencies = [r.latency_sec for r in records if r.latency_sec is not None]
+    latencies = [record.latency_sec for record in records if record.latency_sec is not None]
     totals = {
         name: sum(getattr(record, name) for record in records)
         for name in ('llm_calls', 'prompt_tokens', 'completion_tokens')
@@ -143,7 +148,6 @@ def cost_figures(records: Records) -> dict[str, Any]:
     }
 
 
-def quantile(values: Iterable[float], share: float) -> float | None:
+def quantile(values: Sequence[float], share: float) -> float | None:
     """Return the smallest value that this share of the values does not exceed; None of none."""
-    ordered = sorted(values)
-    return ordered[max(math.ceil(share * len(ordered)) - 1, 0)] if ordered else None
+    return float(np.quantile(values, share, method='inverted_cdf')) if values else None

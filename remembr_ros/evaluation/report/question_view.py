@@ -2,23 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.datasets.sample import CORRECT_WITHIN_M, CORRECT_WITHIN_MIN
 from remembr_ros.evaluation.metrics.scores import Outcome
-from remembr_ros.evaluation.records.reading import TrackPoint, Tracks
+from remembr_ros.evaluation.records.reading import Key, TrackPoint, Tracks
 from remembr_ros.evaluation.records.record import AnswerRecord, QuestionRecord, TruthRecord
 from remembr_ros.evaluation.report.figures import UNITS
-from remembr_ros.evaluation.report.track_map import Map, draw_map
+from remembr_ros.evaluation.report.track_map import TrackMap, track_map
 from remembr_ros.timestamps import MAX_NS, NS, format_clock, format_duration
 
 VERDICTS = ('failed', 'wrong', 'not seen', 'unscored', 'right')  # the worst first
 LIMITS = {Kind.POSITION: CORRECT_WITHIN_M, Kind.TIME: CORRECT_WITHIN_MIN, Kind.DURATION: CORRECT_WITHIN_MIN}
-
 EVIDENCE = 8  # memories that are shown
-
-Memories = list[tuple[str, str]]
-"""Of each memory its id, time and place; and its caption."""
+SAID = 300  # characters of a reply of the language model that are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +24,15 @@ class Attempt:
     """What came of a question with one seed.
 
     :param facts: by name; empty ones are not shown
+    :param evidence: memories, each with its id, time, place and caption
+    :param trace: what was recalled, then what the language model replied
     """
 
     seed: int
     verdict: str
     facts: dict[str, str]
-    evidence: Memories
+    evidence: list[str]
+    trace: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,8 @@ class QuestionView:
     summary: str
     facts: dict[str, str]
     attempts: list[Attempt]
-    map: Map | None
+    sequence: str
+    map: TrackMap | None
 
 
 def verdict(record: QuestionRecord) -> str:
@@ -69,101 +71,78 @@ def badness(record: QuestionRecord) -> tuple[int, float]:
 
 
 def question_views(
-    records: Sequence[QuestionRecord],
-    tracks: Tracks,
-    path_ids: Mapping[str, str],
+    records: Sequence[QuestionRecord], tracks: Tracks, traces: Mapping[Key, Mapping[str, Any]]
 ) -> list[QuestionView]:
     """Return every question, the worst first, with its seeds together.
 
-    :param path_ids: of the drives' paths in the page, by sequence
+    :param traces: the lines of traces.jsonl, as far as there are any
     """
     groups: dict[tuple[str, str], list[QuestionRecord]] = {}
-    for record in records:
+    for record in sorted(records, key=lambda record: record.seed):
         groups.setdefault((record.sequence, record.id), []).append(record)
     ordered = sorted(groups.values(), key=lambda group: min(map(badness, group)))
-    return [
-        _view(group, tracks.get(group[0].sequence, []), path_ids.get(group[0].sequence, ''))
-        for group in ordered
-    ]
+    return [_view(group, tracks.get(group[0].sequence, []), traces) for group in ordered]
 
 
 def _view(
     group: Sequence[QuestionRecord],
     track: Sequence[TrackPoint],
-    path_id: str,
+    traces: Mapping[Key, Mapping[str, Any]],
 ) -> QuestionView:
-    worst = min(group, key=badness)
+    worst, by_id = min(group, key=badness), {point.id: point for point in track}
     right = sum(verdict(record) == 'right' for record in group)
-    by_id = {point.id: point for point in track}
-    if worst.rank:
-        rank = f'{worst.rank} of {len(worst.hits)} found with the raw question'
-    elif worst.relevant:
-        rank = f'not among {len(worst.hits)} found with the raw question'
-    else:
-        rank = 'none: no memory is known to hold the answer'
     tally = f'{right} of {len(group)} seeds right' if len(group) > 1 else ''
-    kind = 'yes/no' if worst.truth.kind is Kind.BINARY else worst.truth.kind.value
+    rank = f'{worst.rank or "none"} of {len(worst.hits)} found with the raw question'
     return QuestionView(
         question=worst.question,
         verdict=verdict(worst),
-        summary=' · '.join(filter(None, [tally, _error(worst), kind, worst.length.lower()])),
+        summary=' · '.join(filter(None, [tally, _error(worst), worst.category, worst.length.lower()])),
         facts={
-            'truth': _truth(worst.truth, worst.now_ns),
-            'rank': rank,
+            'expected': _expected(worst.truth, worst.now_ns),
+            'rank of what holds it': rank if worst.relevant or worst.rank else '',
             'history': f'{format_duration(worst.history_sec)}, {worst.memories} memories',
             'asked': format_clock(worst.now_ns) + (f' at {_place(worst.here)}' if worst.here else ''),
             'id': f'{worst.sequence} {worst.id}',
         },
-        attempts=[_attempt(record, by_id) for record in sorted(group, key=lambda r: r.seed)],
-        map=draw_map(worst, track, path_id),
+        attempts=[_attempt(record, by_id, traces.get(record.key, {})) for record in group],
+        sequence=worst.sequence,
+        map=track_map(worst, track),
     )
 
 
-def _attempt(record: QuestionRecord, by_id: Mapping[str, TrackPoint]) -> Attempt:
-    answer = record.answer
-    cost = [answer.planner] if answer else []
-    cost += [f'{record.latency_sec:.2f} s'] if record.latency_sec is not None else []
-    if record.llm_calls:
-        tokens = f'{record.prompt_tokens:,} + {record.completion_tokens:,} tokens'
-        cost += [f'{record.llm_calls} calls', tokens]
-    match = []
-    if record.exact is not None:
-        match.append('word for word' if record.exact else 'not word for word')
-    if record.token_f1 is not None:
-        match.append(f'token F1 {record.token_f1:.2f}')
+def _attempt(record: QuestionRecord, by_id: Mapping[str, TrackPoint], trace: Mapping[str, Any]) -> Attempt:
+    answer, now_ns = record.answer, record.now_ns
     facts = {
-        'answer': _answer(answer, record.now_ns) if answer else '',
+        'answer': _answered(answer, now_ns) if answer else '',
         'in words': answer.text if answer else '',
         'error': _error(record),
         'failure': record.failure,
-        'reference': ', '.join(match),
+        'reference': f'token F1 {record.token_f1:.2f}' if record.token_f1 is not None else '',
         'judge': record.verdict,
-        'cost': ', '.join(cost),
     }
-    evidence = _memories(answer.evidence if answer else (), by_id, record.now_ns)
-    return Attempt(record.seed, verdict(record), facts, evidence)
+    evidence = [_memory(memory_id, by_id, now_ns) for memory_id in (answer.evidence if answer else ())]
+    return Attempt(record.seed, verdict(record), facts, evidence[:EVIDENCE], _trace(trace))
 
 
-def _truth(truth: TruthRecord, now_ns: int) -> str:
-    return ' or '.join(
-        [
-            *map(_place, truth.positions),
-            *(_ago(minutes, now_ns) for minutes in truth.minutes_ago),
-            *([f'{truth.duration_minutes:g} min'] if truth.duration_minutes is not None else []),
-            *([_yes_no(truth.binary)] if truth.kind is Kind.BINARY else []),
-            *filter(None, [truth.text]),
-        ]
-    )
+def _expected(truth: TruthRecord, now_ns: int) -> str:
+    values = [*map(_place, truth.positions), *(_ago(minutes, now_ns) for minutes in truth.minutes_ago)]
+    if truth.duration_minutes is not None:
+        values.append(f'{truth.duration_minutes:g} min')
+    if truth.kind is Kind.BINARY:
+        values.append('yes' if truth.binary else 'no')
+    return ' or '.join(filter(None, [*values, truth.text]))
 
 
-def _answer(answer: AnswerRecord, now_ns: int) -> str:
+def _answered(answer: AnswerRecord, now_ns: int) -> str:
     if answer.kind is Kind.POSITION and answer.position:
         return _place(answer.position)
     if answer.kind is Kind.TIME and answer.minutes_ago is not None:
         return _ago(answer.minutes_ago, now_ns)
     if answer.kind is Kind.DURATION and answer.duration_minutes is not None:
         return f'{answer.duration_minutes:.1f} min'
-    return _yes_no(answer.binary) if answer.kind is Kind.BINARY else answer.kind.value.replace('_', ' ')
+    if answer.kind is Kind.BINARY:
+        return 'neither yes nor no' if answer.binary is None else ('yes' if answer.binary else 'no')
+    return str(answer.kind.value).replace('_', ' ')
 
 
 def _place(place: Sequence[float]) -> str:
@@ -177,26 +156,23 @@ def _ago(minutes: float, now_ns: int) -> str:
     return f'{minutes:.1f} min ago{clock}'
 
 
-def _yes_no(value: bool | None) -> str:
-    return {None: 'neither yes nor no', True: 'yes', False: 'no'}[value]
-
-
 def _error(record: QuestionRecord) -> str:
     unit = UNITS.get(record.truth.kind)
     return f'{record.error:.1f} {unit}' if record.error is not None and unit else ''
 
 
-def _memories(ids: Sequence[str], by_id: Mapping[str, TrackPoint], now_ns: int) -> Memories:
-    """Return the first memories of these ids."""
-    memories = []
-    for memory_id in ids[:EVIDENCE]:
-        point = by_id.get(memory_id)
-        if point is None:
-            memories.append((f'{memory_id[:8]}, not in the track', ''))
-        else:
-            ago = f'{format_duration((now_ns - point.end_ns) / NS)} ago'
-            heading = f'{memory_id[:8]}, {ago}, ({point.x:.1f}, {point.y:.1f})'
-            memories.append((heading, ' '.join(point.caption.split())))
-    if len(ids) > EVIDENCE:
-        memories.append((f'and {len(ids) - EVIDENCE} more', ''))
-    return memories
+def _memory(memory_id: str, by_id: Mapping[str, TrackPoint], now_ns: int) -> str:
+    point = by_id.get(memory_id)
+    if point is None:
+        return f'{memory_id[:8]}, not in the track'
+    ago = f'{format_duration((now_ns - point.end_ns) / NS)} ago'
+    return f'{memory_id[:8]}, {ago}, ({point.x:.1f}, {point.y:.1f}): {" ".join(point.caption.split())}'
+
+
+def _trace(trace: Mapping[str, Any]) -> list[str]:
+    recalls = [
+        f'recalled by {recall["by"]} {recall["asked"] or ""}: {len(recall["hits"])} memories'
+        for recall in trace.get('recalls', ())
+    ]
+    replies = [str(call.get('reply') or call.get('error'))[:SAID] for call in trace.get('chat', ())]
+    return recalls + [f'the model: {reply}' for reply in replies]

@@ -1,24 +1,44 @@
-"""The figures of a run as JSON."""
+"""The figures of a run as JSON: of questions; of tasks, and of questions about trajectories, in homes."""
 
 import statistics
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict
+from statistics import fmean
 from typing import Any
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.datasets.sample import LENGTHS, Excluded
-from remembr_ros.evaluation.metrics.scores import Outcome, retrieval_json
+from remembr_ros.evaluation.metrics.scores import Outcome, bootstrap_interval, retrieval_json
+from remembr_ros.evaluation.records.record import QuestionRecord
 from remembr_ros.evaluation.report.figures import (
+    UNITS,
     Records,
     by_group,
     cost_figures,
     error_figures,
     fraction,
+    of_kind,
     retrieved,
 )
-from remembr_ros.evaluation.report.run_tables import kinds_of, of_kind
-from remembr_ros.evaluation.report.task_figures import task_results
+
+TASK_FIGURES = {
+    'hl_sr': 'HL-SR',
+    'hl_spl': 'HL-SPL',
+    'dtg_sr': 'DTG-SR',
+    'sc_sr': 'SC-SR',
+    'll_sr': 'LL-SR',
+    'll_spl': 'LL-SPL',
+}
+FIFTHS = ('0.0-0.2', '0.2-0.4', '0.4-0.6', '0.6-0.8', '0.8-1.0')
+TASKS_CAUTION = (
+    'These homes are simpler than those of Habitat, and the words of the instructions are others: figures '
+    'compare planners with each other, not with papers.'
+)
+NEEDLES_CAUTION = (
+    'These homes, trajectories and questions are not those of infinity-THOR: figures compare planners with '
+    'each other, not with papers.'
+)
 
 
 def results_json(
@@ -35,12 +55,14 @@ def results_json(
 
     :param excluded: rows that were not asked
     """
-    tasks = task_results(records, excluded := list(excluded)) if any(r.category for r in records) else {}
+    tasks = _task_results(records, excluded := list(excluded)) if any(r.category for r in records) else {}
     groups = by_group(records)
     correct = {name: fraction(group) for name, group in groups.items()}
     answered = [record for record in records if record.outcome is Outcome.ANSWERED]
     outcomes = Counter(record.outcome for record in records)
     ranks = [record.rank for record in retrieved(records)]
+    absent = [Kind.NOT_SEEN] if of_kind(records, Kind.NOT_SEEN) else []
+    kinds = (*UNITS, Kind.BINARY, Kind.TEXT, *absent)
     return {
         'planner': planner,
         'data': data,
@@ -57,13 +79,30 @@ def results_json(
             **tasks.pop('overall', {}),
         },
         **{name: found for name, found in tasks.items() if name != 'cost'},
-        'by_kind': {kind.value: _kind_json(kind, of_kind(records, kind)) for kind in kinds_of(records)},
+        'by_kind': {kind.value: _of_kind(kind, of_kind(records, kind)) for kind in kinds},
         'outcomes': {outcome.value: outcomes[outcome] for outcome in Outcome},
         'retrieval': retrieval_json(ranks),
         'retrievable': len(ranks),
         'cost': {**cost_figures(records), **tasks.get('cost', {})},
         'excluded': [asdict(row) for row in excluded],
     }
+
+
+def _of_kind(kind: Kind, records: Records) -> dict[str, Any]:
+    correct, said = fraction(records), (Outcome.ANSWERED, Outcome.UNSCORED)
+    figures = {
+        'n': len(records),
+        'scored': correct.n,
+        'correct': correct.value,
+        'interval': correct.interval,
+        'answered': sum(record.outcome in said and record.answer is not None for record in records),
+        **error_figures(records),
+    }
+    if records and kind is Kind.TEXT:
+        # What is not answered is not the reference.
+        figures['exact'] = fmean(bool(record.exact) for record in records)
+        figures['token_f1'] = fmean(record.token_f1 or 0.0 for record in records)
+    return figures
 
 
 def _over_seeds(records: Records) -> float | None:
@@ -74,18 +113,78 @@ def _over_seeds(records: Records) -> float | None:
     return statistics.stdev(values) if len(values) > 1 else None
 
 
-def _kind_json(kind: Kind, records: Records) -> dict[str, Any]:
-    correct, said = fraction(records), (Outcome.ANSWERED, Outcome.UNSCORED)
-    figures = {
-        'n': len(records),
-        'scored': correct.n,
-        'correct': correct.value,
-        'interval': correct.interval,
-        'answered': sum(r.outcome in said and r.answer is not None for r in records),
-        **error_figures(records),
+def _task_results(records: Records, excluded: Iterable[Excluded]) -> dict[str, Any]:
+    """Return what tasks have beside the rest; intervals, 95 %, resample homes. LL figures are over what HL
+    reached."""
+    if any('clues' in record.figures for record in records):
+        return _needle_results(records)
+    homes: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in excluded:
+        homes[row.question, row.reason].append(row.id)
+    categories = dict.fromkeys(record.category for record in records)
+    return {
+        'caution': TASKS_CAUTION,
+        'overall': _of_tasks(records),
+        'by_category': {name: _of_tasks([r for r in records if r.category == name]) for name in categories},
+        'unfilled': [
+            {'template': template, 'why': reason, 'homes': names}
+            for (template, reason), names in homes.items()
+        ],
     }
-    if records and kind is Kind.TEXT:
-        # What is not answered is not the reference.
-        figures['exact'] = statistics.fmean(bool(record.exact) for record in records)
-        figures['token_f1'] = statistics.fmean(record.token_f1 or 0.0 for record in records)
+
+
+def _of_tasks(records: Records) -> dict[str, Any]:
+    figures: dict[str, Any] = {'n': len(records)}
+    for name in TASK_FIGURES:
+        by_home: defaultdict[str, list[float]] = defaultdict(list)
+        for record in records:
+            if name in record.figures:
+                by_home[record.sequence].append(record.figures[name])
+        values = [value for home in by_home.values() for value in home]
+        figures[name] = fmean(values) if values else None
+        figures[f'{name}_interval'] = bootstrap_interval(list(by_home.values()))
     return figures
+
+
+def _needle_results(records: Records) -> dict[str, Any]:
+    """Depth is that of the oldest clue; what has no clue has none."""
+    homes, lengths = _grouped(records, 'home').values(), _grouped(records, 'length')
+    interval = bootstrap_interval([[float(bool(record.correct)) for record in home] for home in homes])
+    return {
+        'caution': NEEDLES_CAUTION,
+        'overall': {**_accuracy(records), 'accuracy_interval': interval},
+        **{f'by_{key}': _by(records, key) for key in ('category', 'depth', 'length', 'clues')},
+        'by_cell': {length: _by(group, 'depth') for length, group in lengths.items()},
+        'cost': {'by_length': {length: _needle_cost(group) for length, group in lengths.items()}},
+    }
+
+
+def _grouped(records: Records, key: str) -> dict[str, Records]:
+    """Return the records by their home, length, category, clues or depth; without those that have none."""
+    groups: defaultdict[str, list[QuestionRecord]] = defaultdict(list)
+    for record in records:
+        home, _, length = record.sequence.rpartition('-')
+        clues = {0.0: 'none', 1.0: 'single'}.get(record.figures['clues'], 'several')
+        keys = {'home': home, 'length': length, 'category': record.category, 'clues': clues}
+        if 'depth' in record.figures:
+            keys['depth'] = FIFTHS[min(int(record.figures['depth'] * len(FIFTHS)), len(FIFTHS) - 1)]
+        if key in keys:
+            groups[keys[key]].append(record)
+    return {name: groups[name] for name in sorted(groups, key=lambda name: (len(name), name))}
+
+
+def _by(records: Records, key: str) -> dict[str, dict[str, Any]]:
+    return {name: _accuracy(group) for name, group in _grouped(records, key).items()}
+
+
+def _accuracy(records: Records) -> dict[str, Any]:
+    return {'n': len(records), 'accuracy': fmean(bool(record.correct) for record in records)}
+
+
+def _needle_cost(records: Records) -> dict[str, Any]:
+    cost = cost_figures(records)
+    return {
+        'latency_p50_sec': cost['latency_p50_sec'],
+        'prompt_tokens': cost['per_question']['prompt_tokens'],
+        'all_captions_tokens': fmean(record.figures['tokens'] for record in records),
+    }

@@ -1,92 +1,129 @@
-"""The tables of a run over questions, after table I of the ReMEmbR paper (arXiv 2409.13682)."""
+"""The tables of a run: over questions after table I of the ReMEmbR paper (arXiv 2409.13682), and of tasks."""
 
-from collections.abc import Callable, Mapping
-from statistics import fmean, median
+from collections.abc import Mapping
+from typing import Any
 
 from remembr_ros.agent.model.answer import Kind
-from remembr_ros.evaluation.metrics.scores import CUTOFFS, Outcome, found_at, retrieval_json
+from remembr_ros.evaluation.metrics.scores import CUTOFFS, Outcome
 from remembr_ros.evaluation.report.figures import (
     GROUPS,
     NOTHING,
-    UNITS,
-    Fraction,
     Records,
     ReportTable,
     by_group,
-    cost_figures,
     error_figures,
+    figure_table,
     fraction,
-    quantile,
-    retrieved,
+    of_kind,
     shown,
 )
+from remembr_ros.evaluation.report.results import FIFTHS, TASK_FIGURES
 
-Cell = Callable[[Records], str]
-
-_KIND_NAMES = {Kind.BINARY: 'yes/no', Kind.NOT_SEEN: 'absent things'}
-
-
-def tables(records: Records) -> list[ReportTable]:
-    """Return the tables of a report; of a run that measured retrieval alone, only that."""
-    if records and all(r.answer is None and r.outcome is Outcome.UNSCORED for r in records):
-        return [_retrieval(records)]
-    found = [_paper(records), _by_kind(records), _outcomes(records), _retrieval(records), _cost(records)]
-    seeds = sorted({r.seed for r in records})
-    if len(seeds) > 1:
-        groups = by_group(records).values()
-        rows = [
-            (str(seed), *(fraction([r for r in group if r.seed == seed]).text for group in groups))
-            for seed in seeds
-        ]
-        found.insert(1, ReportTable('Correct, per seed', ('seed', *GROUPS), tuple(rows)))
-    return found
+_KINDS = {
+    'n': 'asked', 'scored': 'scored', 'correct': 'correct', 'interval': '95 % interval',
+    'error_mean': 'error', 'error_std': '±', 'exact': 'word for word', 'token_f1': 'token F1',
+}  # fmt: skip
+_OUTCOMES = {outcome.value: outcome.value.replace('_', ' ') for outcome in Outcome}
+_RETRIEVAL = {**{f'recall@{k}': f'recall@{k}' for k in CUTOFFS}, 'mrr': 'mean reciprocal rank'}
+_COST = {
+    'llm_calls': 'calls of the language model', 'prompt_tokens': 'prompt tokens',
+    'completion_tokens': 'completion tokens', 'latency_p50_sec': 'latency [s], median',
+    'latency_p95_sec': '95 % within',
+}  # fmt: skip
 
 
-def across(runs: Mapping[str, Records]) -> list[ReportTable]:
-    """Return a table per figure, with a row per run.
+def tables(records: Records, results: Mapping[str, Any]) -> list[ReportTable]:
+    """Return the tables of a report; of a run that measured retrieval alone, only that.
 
-    Figures that say nothing of any run, such as tokens where there is no language model, are left out.
+    :param results: as in results.json
     """
-    rows: dict[str, list[tuple[str, ...]]] = {}
-    for name, records in runs.items():
-        for table in (_paper(records), _retrieval(records), _cost(records)):
-            for figure, *cells in table.rows:
-                rows.setdefault(figure, []).append((name, *cells))
-    said = {name: found for name, found in rows.items() if any(set(r[1:]) - {NOTHING, '0.0'} for r in found)}
-    return [ReportTable(name, ('', *GROUPS), tuple(found)) for name, found in said.items()]
+    if 'by_category' in results:
+        return _task_tables(results)
+    retrieval = figure_table(
+        'Retrieval',
+        {f'{results["retrievable"]} questions': results['retrieval']},
+        _RETRIEVAL,
+        'Whether a memory that holds the answer is among the first found with the raw question; '
+        'of the questions whose answer a memory is known to hold.',
+    )
+    if records and all(record.answer is None and record.outcome is Outcome.UNSCORED for record in records):
+        return [retrieval]
+    return [
+        _paper(records),
+        figure_table('Per kind of answer', results['by_kind'], _KINDS),
+        figure_table(
+            'Outcomes',
+            {'questions': results['outcomes']},
+            _OUTCOMES,
+            'Unscored: answered, but what is right cannot be told here.',
+        ),
+        retrieval,
+        figure_table('Cost', {'a question': {**results['cost'], **results['cost']['per_question']}}, _COST),
+    ]
 
 
-def kinds_of(records: Records) -> list[Kind]:
-    """Return the kinds that a run is reported by: the paper's, and what is not there if that was asked."""
-    absent = any(record.truth.kind is Kind.NOT_SEEN for record in records)
-    return [*UNITS, Kind.BINARY, Kind.TEXT, *([Kind.NOT_SEEN] if absent else [])]
+def across(runs: Mapping[str, Mapping[str, Any]]) -> ReportTable:
+    """Return a table with a row per run.
+
+    :param runs: what results.json holds of each
+    """
+    figures = {
+        name: {
+            **results['overall'],
+            **results['retrieval'],
+            **results['cost'],
+            **results['cost']['per_question'],
+            '95 %': results['overall']['interval']['ALL'],
+        }
+        for name, results in runs.items()
+    }
+    columns = {name: name for name in (*GROUPS, '95 %')} | _RETRIEVAL | _COST
+    return figure_table('Correct, retrieval, cost of a question', figures, columns)
 
 
-def of_kind(records: Records, *kinds: Kind) -> Records:
-    """Return the records of questions of these kinds."""
-    return [r for r in records if r.truth.kind in kinds]
+def _task_tables(results: Mapping[str, Any]) -> list[ReportTable]:
+    groups = {**results['by_category'], 'all': results['overall']}
+    if 'by_cell' in results:
+        groups |= {f'clues: {name}': group for name, group in results['by_clues'].items()}
+        columns = {'n': 'n', 'accuracy': 'right', 'accuracy_interval': '95 % interval'}
+        return [figure_table('Questions', groups, columns, results['caution']), _by_cell(results)]
+    columns = {'n': 'n', **TASK_FIGURES, 'hl_sr_interval': '95 % of HL-SR'}
+    unfilled = [(row['template'], row['why'], str(len(row['homes']))) for row in results['unfilled']]
+    not_filled = ReportTable('Not filled', ('', 'because', 'homes'), tuple(unfilled))
+    return [figure_table('Tasks', groups, columns, results['caution']), *([not_filled] if unfilled else [])]
 
 
-def _grouped(caption: str, records: Records, cells: Mapping[str, Cell], note: str = '') -> ReportTable:
-    """Return a table with a row per figure, and a column per length of history."""
-    groups = by_group(records).values()
-    rows = tuple((name, *map(cell, groups)) for name, cell in cells.items())
-    return ReportTable(caption, ('', *GROUPS), rows, note)
+def _by_cell(results: Mapping[str, Any]) -> ReportTable:
+    groups = {
+        length: {fifth: f'{cell["accuracy"]:.2f} ({cell["n"]})' for fifth, cell in cells.items()}
+        for length, cells in results['by_cell'].items()
+    }
+    rows = tuple(
+        (
+            *(length, *(cells.get(fifth, NOTHING) for fifth in FIFTHS)),
+            *(shown(cost, '.4g') for cost in results['cost']['by_length'][length].values()),
+        )
+        for length, cells in groups.items()
+    )
+    header = ('', *FIFTHS, 'p50 [s]', 'prompt', 'all captions')
+    return ReportTable('By length [tokens] and depth; cost', header, rows)
 
 
 def _paper(records: Records) -> ReportTable:
-    return _grouped(
+    groups = by_group(records).values()
+    rows = {
+        'Descriptive question accuracy ↑': [
+            fraction(of_kind(group, Kind.BINARY, Kind.TEXT)).text for group in groups
+        ],
+        'Positional error [m] ↓': [_error(of_kind(group, Kind.POSITION)) for group in groups],
+        'Temporal error [min] ↓': [_error(of_kind(group, Kind.TIME, Kind.DURATION)) for group in groups],
+        'Overall correctness ↑': [fraction(group).text for group in groups],
+        '95 % interval': [shown(fraction(group).interval) for group in groups],
+    }
+    return ReportTable(
         'Per length of history',
-        records,
-        {
-            'Descriptive question accuracy ↑': lambda group: (
-                fraction(of_kind(group, Kind.BINARY, Kind.TEXT)).text
-            ),
-            'Positional error [m] ↓': lambda group: _errors(of_kind(group, Kind.POSITION)),
-            'Temporal error [min] ↓': lambda group: _errors(of_kind(group, Kind.TIME, Kind.DURATION)),
-            'Overall correctness ↑': lambda group: fraction(group).text,
-            '95 % interval': lambda group: shown(fraction(group).interval),
-        },
+        ('', *GROUPS),
+        tuple((name, *cells) for name, cells in rows.items()),
         'After table I of the paper (arXiv 2409.13682). Descriptive: yes/no and judged texts. '
         'Temporal: times and durations. Errors: mean ± standard deviation over the answers that have one. '
         'Correct: within 15 m and 2 min (of buildings: 5 m and 5 s), yes or no exactly, a text by its judge; '
@@ -94,70 +131,7 @@ def _paper(records: Records) -> ReportTable:
     )
 
 
-def _by_kind(records: Records) -> ReportTable:
-    rows = []
-    for kind in kinds_of(records):
-        some = of_kind(records, kind)
-        correct, spread = fraction(some), ('', '', '')
-        if kind in UNITS:
-            errors = [r.error for r in some if r.error is not None]
-            middle = shown(median(errors) if errors else None, '.1f')
-            spread = (_errors(some, f' {UNITS[kind]}'), middle, shown(quantile(errors, 0.9), '.1f'))
-        name = _KIND_NAMES.get(kind, kind.value)
-        rows.append((name, str(len(some)), correct.text, shown(correct.interval), *spread))
-    header = ('', 'asked', 'correct', '95 % interval', 'error', 'median', '90 % within')
-    exact = [r.exact for r in records if r.exact is not None]
-    f1 = [r.token_f1 for r in records if r.token_f1 is not None]
-    note = ''
-    if exact and f1:  # how near the texts are to their references, which needs no judge
-        note = f'{sum(exact)} of {len(exact)} texts are the reference word for word; '
-        note += f'token F1 with the reference {fmean(f1):.2f} (n={len(f1)}).'
-    return ReportTable('Per kind of answer', header, tuple(rows), note)
-
-
-def _outcomes(records: Records) -> ReportTable:
-    def counted(outcome: Outcome) -> Cell:
-        return lambda group: str(sum(r.outcome is outcome for r in group))
-
-    cells = {outcome.value.replace('_', ' '): counted(outcome) for outcome in Outcome}
-    cells['all'] = lambda group: str(len(group))
-    return _grouped('Outcomes', records, cells, 'Unscored: answered, but what is right cannot be told here.')
-
-
-def _retrieval(records: Records) -> ReportTable:
-    def found(k: int) -> Cell:
-        return lambda group: Fraction(found_at(k, [r.rank for r in group]), len(group)).text
-
-    measured = retrieved(records)
-    without = len({(r.sequence, r.id) for r in records}) - len(measured)
-    note = 'Whether a memory that holds the answer is among the first found with the raw question.'
-    cells = {f'recall@{k}': found(k) for k in CUTOFFS}
-    cells['mean reciprocal rank'] = lambda group: shown(retrieval_json([r.rank for r in group])['mrr'])
-    note += f' Without {without} whose answer no memory is known to hold.' if without else ''
-    return _grouped('Retrieval', measured, cells, note)
-
-
-def _cost(records: Records) -> ReportTable:
-    def per_question(name: str) -> Cell:
-        return lambda group: shown(cost_figures(group)['per_question'][name], ',.1f')
-
-    cost = cost_figures(records)
-    return _grouped(
-        'Cost',
-        records,
-        {
-            'calls of the language model per question': per_question('llm_calls'),
-            'prompt tokens per question': per_question('prompt_tokens'),
-            'completion tokens per question': per_question('completion_tokens'),
-            'latency [s], median': lambda group: shown(cost_figures(group)['latency_p50_sec']),
-            'latency [s], 95 % within': lambda group: shown(cost_figures(group)['latency_p95_sec']),
-        },
-        f'In all {cost["llm_calls"]:,} calls, {cost["prompt_tokens"]:,} prompt and '
-        f'{cost["completion_tokens"]:,} completion tokens.',
-    )
-
-
-def _errors(records: Records, unit: str = '') -> str:
+def _error(records: Records) -> str:
     mean, std, n = error_figures(records).values()
     spread = '' if std is None else f' ± {std:.1f}'
-    return f'{mean:.1f}{spread}{unit} (n={n})' if n else NOTHING
+    return f'{mean:.1f}{spread} (n={n})' if n else NOTHING

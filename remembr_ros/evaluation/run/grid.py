@@ -11,7 +11,7 @@ The names are those of :class:`remembr_ros.evaluation.records.config.RunConfig`.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -21,7 +21,6 @@ import yaml
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.records.config import SERVERS, RunConfig, run_config
-from remembr_ros.evaluation.records.record import QuestionRecord
 from remembr_ros.evaluation.report.run_tables import across
 from remembr_ros.printable import shown_url
 
@@ -90,10 +89,9 @@ def _short(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def grid_markdown(cells: Sequence[Cell], runs: Sequence[Sequence[QuestionRecord]]) -> str:
-    """Return the figures of all runs in Markdown: a table per figure, a row per run.
+def grid_markdown(cells: Sequence[Cell], runs: Sequence[Mapping[str, Any]]) -> str:
+    """Return the figures of all runs as a table in Markdown, a row per run.
 
-    :param runs: the records of each cell's run
+    :param runs: what results.json holds of each cell's run
     """
-    records = {cell.title: found for cell, found in zip(cells, runs, strict=True)}
-    return '\n\n'.join(table.markdown() for table in across(records))
+    return across({cell.title: results for cell, results in zip(cells, runs, strict=True)}).markdown()

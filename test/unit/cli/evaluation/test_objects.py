@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip('pyvista', reason='the extra simulation is not installed')
 
 Run = Callable[..., tuple[int, str, str]]
-FEW = ('--visits', '1', '--rules', 'remembr', '--noise', 'none')
+FEW = ('--visits', '1', '--noise', 'none')
 
 
 def test_it_writes_figures_a_table_and_recordings(command: Run, tmp_path: Path) -> None:
@@ -19,10 +19,10 @@ def test_it_writes_figures_a_table_and_recordings(command: Run, tmp_path: Path) 
     told: dict[str, Any] = json.loads(out)
     assert told == json.loads((tmp_path / 'results.json').read_text())
     assert told['homes'] == [11]
-    assert {'overall', 'by_noise', 'by_rule'} <= set(told)
+    assert {'overall', 'by_noise'} <= set(told)
     assert told['overall']['n'] > 30
     assert told['overall']['f1'] > 0.95
-    assert '| none, remembr |' in (tmp_path / 'results.md').read_text()
+    assert '| none |' in (tmp_path / 'results.md').read_text()
     # The recording is one like any other.
     home, memory = tmp_path / 'home_11', tmp_path / 'memory.db'
     code, out, err = command(
@@ -48,7 +48,7 @@ def test_it_writes_figures_a_table_and_recordings(command: Run, tmp_path: Path) 
 
 @pytest.mark.parametrize(
     'wrong',
-    [('--homes', '-1'), ('--homes', 'x'), ('--noise', 'much'), ('--rules', 'none'), ('--visits', '0')],
+    [('--homes', '-1'), ('--homes', 'x'), ('--noise', 'much'), ('--visits', '0')],
 )
 def test_what_cannot_be_is_refused(command: Run, tmp_path: Path, wrong: tuple[str, ...]) -> None:
     options = {'--homes': '1', '--out': str(tmp_path / 'out'), wrong[0]: wrong[1]}

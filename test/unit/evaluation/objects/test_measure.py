@@ -3,8 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from remembr_ros.evaluation.objects.measure import Changes, Tally, count, knowable
-from remembr_ros.evaluation.objects.rules import Belief
+from remembr_ros.evaluation.objects.measure import Belief, Changes, Tally, count, knowable
 from remembr_ros.geometry import Pose
 from remembr_ros.simulation.building import Solid
 from remembr_ros.simulation.homes.home import Home, Item, Placement, Visit, centre_of

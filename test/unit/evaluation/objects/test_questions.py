@@ -26,7 +26,7 @@ def home() -> Home:
 
 @pytest.fixture(scope='module')
 def course(home: Home) -> Course:
-    return drive_through(home, LEVELS[:1], ['remembr'])['none', 'remembr']
+    return drive_through(home, LEVELS[:1])['none']
 
 
 def test_sixty_questions_of_every_kind_are_asked_and_answered(home: Home, course: Course) -> None:

@@ -11,7 +11,7 @@ def tally(found: int = 8, **changes) -> Tally:
 
 
 def told(*homes: Tally, level: str = PROMISED) -> dict:
-    return results([7, 8], {(level, rule): homes for rule in ('remembr', 'dimos')})
+    return results([7, 8], {level: homes})
 
 
 def test_the_figures_are_those_of_all_homes_together() -> None:
@@ -33,20 +33,10 @@ def test_the_figures_are_those_of_all_homes_together() -> None:
     assert (overall['centre_error_m'], overall['iou']) == (pytest.approx(0.03), pytest.approx(0.6))
 
 
-def test_overall_is_the_first_rule_at_the_level_that_is_promised() -> None:
-    tallies = {
-        (level, rule): [tally(found)]
-        for (level, rule), found in {
-            ('none', 'remembr'): 1,
-            ('none', 'dimos'): 2,
-            (PROMISED, 'remembr'): 3,
-            (PROMISED, 'dimos'): 4,
-        }.items()
-    }
-    figures = results([1], tallies)
-    assert (figures['rule'], figures['noise'], figures['overall']['n']) == ('remembr', PROMISED, 3)
+def test_overall_is_at_the_level_that_is_promised() -> None:
+    figures = results([1], {'none': [tally(1)], PROMISED: [tally(3)]})
+    assert (figures['noise'], figures['overall']['n']) == (PROMISED, 3)
     assert figures['by_noise']['none']['n'] == 1
-    assert figures['by_rule']['dimos'][PROMISED]['n'] == 4
     assert told(tally(), level='none')['noise'] == 'none'
 
 
@@ -55,11 +45,11 @@ def test_nothing_at_all_has_no_figures_and_no_error() -> None:
     overall = figures['overall']
     assert overall['n'] == 0
     assert [overall[name] for name in ('f1', 'precision', 'moved_known', 'falsely_changed')] == [None] * 4
-    assert '| - |' in object_table(figures).markdown()
+    assert '| - |' in object_table(figures['by_noise']).markdown()
 
 
-def test_a_table_shows_every_level_and_rule() -> None:
+def test_a_table_shows_every_level() -> None:
     figures = told(tally(), tally(9))
-    rows = object_table(figures).markdown().splitlines()
-    assert len(rows) == 2 + 2
+    rows = object_table(figures['by_noise']).markdown().splitlines()
+    assert len(rows) == 2 + 1
     assert {len(row.split('|')) for row in rows} == {len(rows[0].split('|'))}

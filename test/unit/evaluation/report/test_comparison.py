@@ -29,9 +29,10 @@ def yes_no(record):
 
 
 def test_differences_and_mcnemar_by_hand(yes_no):
-    found = compare(yes_no('++++------'), yes_no('+---++++--')).correctness['ALL']
-    assert (found.pairs, found.correct_a, found.correct_b) == (10, 4, 5)
-    assert (found.wins, found.losses) == (4, 3)
+    comparison = compare(yes_no('++++------'), yes_no('+---++++--'))
+    found = comparison.correctness['ALL']
+    assert (len(comparison.wins), len(comparison.losses)) == (4, 3)
+    assert (found.pairs, found.mean_a, found.mean_b) == (10, 0.4, 0.5)
     assert found.difference == pytest.approx(0.1)
     # Seven discordant pairs, at least 4 to one side: certain.
     assert found.p == pytest.approx(1.0)
@@ -39,7 +40,6 @@ def test_differences_and_mcnemar_by_hand(yes_no):
 
 def test_mcnemar_counts_discordant_pairs_only(yes_no):
     found = compare(yes_no('-' * 6 + '+' * 20), yes_no('+' * 26)).correctness['ALL']
-    assert (found.wins, found.losses) == (6, 0)
     assert found.p == pytest.approx(2 * 0.5**6)
     found = compare(yes_no('+-------'), yes_no('-+++++++')).correctness['ALL']
     assert found.p == pytest.approx(2 * (1 + 8) / 2**8)
@@ -64,7 +64,7 @@ def test_identical_runs(yes_no, record):
     run = [*yes_no('++-?'), record('p')]
     found = compare(run, run)
     everything = found.correctness['ALL']
-    assert (everything.pairs, everything.wins, everything.losses) == (4, 0, 0)
+    assert (everything.pairs, found.wins, found.losses) == (4, (), ())
     assert (everything.difference, everything.interval, everything.p) == (0.0, (0.0, 0.0), 1.0)
     assert found.unscored == (('navqa-7', 'q3', 0),)
     assert found.errors['position'].difference == 0.0
@@ -105,7 +105,7 @@ def test_errors_by_hand(record):
     a = [record(f'q{i}', error=10.0 + i) for i in range(6)]
     b = [record(f'q{i}', error=8.0 + i * 0.5) for i in range(6)]
     found = compare(a, b).errors['position']
-    assert (found.unit, found.pairs, found.mean_a, found.mean_b) == ('m', 6, 12.5, 9.25)
+    assert (found.pairs, found.mean_a, found.mean_b) == (6, 12.5, 9.25)
     assert found.difference == pytest.approx(-3.25)
     # All six differences have one sign: exactly 2 of the 2^6 ways to give them signs are as extreme.
     assert found.p == pytest.approx(2 / 2**6)
@@ -125,7 +125,7 @@ def test_an_error_on_one_side_is_no_pair_of_errors(record):
     failed = record('x', outcome=Outcome.FAILED, answer=None, correct=False, error=None)
     found = compare([record('x')], [failed])
     assert found.errors['position'].pairs == 0
-    assert found.correctness['ALL'].losses == 1
+    assert len(found.losses) == 1
 
 
 def test_the_bootstrap_is_deterministic(yes_no):
@@ -140,9 +140,6 @@ def test_seeds_are_paired_each_and_resampled_together(yes_no):
     once, many = compare(a, b), compare(many_a, many_b)
     assert many.correctness['ALL'].pairs == 30
     assert many.correctness['ALL'].interval == pytest.approx(once.correctness['ALL'].interval)
-    assert many.seeds == 3
-    assert '3 seeds' in comparison_text(many)
-    assert 'seeds' not in comparison_text(once)
 
 
 def test_json(yes_no, record):
@@ -155,5 +152,14 @@ def test_json(yes_no, record):
 
 def test_the_table(yes_no):
     table = comparison_text(compare(yes_no('------++'), yes_no('+++++++-')))
-    for words in ('SHORT', 'ALL', '0.25 (2/8)', '0.88 (7/8)', '+0.62', '6 / 1', '0.125', 'position [m]'):
+    for words in (
+        'SHORT',
+        'ALL',
+        '0.25',
+        '0.88',
+        '+0.62',
+        'wins 6 pairs and loses 1',
+        '0.125',
+        'position error [m]',
+    ):
         assert words in table

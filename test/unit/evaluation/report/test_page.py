@@ -1,7 +1,6 @@
 import argparse
 import builtins
 import json
-import os
 import re
 from html.parser import HTMLParser
 
@@ -10,9 +9,11 @@ import pytest
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.cli.evaluation import report
 from remembr_ros.errors import InvalidRequest, RemembrError
+from remembr_ros.evaluation.datasets.sample import Excluded
 from remembr_ros.evaluation.metrics.scores import Outcome
 from remembr_ros.evaluation.records.record import AnswerRecord, TruthRecord
 from remembr_ros.evaluation.report.page import write_report
+from remembr_ros.evaluation.report.results import results_json
 
 VOID = {'meta', 'br', 'link', 'img', 'hr', 'input'}
 HOSTILE = (
@@ -55,9 +56,10 @@ class Page(HTMLParser):
 def page(tmp_path):
     """Write a run, report on it, return the parsed page."""
 
-    def make(*records, tracks=None, results=None) -> Page:
+    def make(*records, tracks=None, results=None, traces=()) -> Page:
         lines = ''.join(json.dumps(r.model_dump(mode='json')) + '\n' for r in records)
         (tmp_path / 'answers.jsonl').write_text(lines)
+        (tmp_path / 'traces.jsonl').write_text(''.join(json.dumps(trace) + '\n' for trace in traces))
         if tracks is not None:
             (tmp_path / 'tracks.json').write_text(json.dumps(tracks))
         if results is not None:
@@ -118,12 +120,15 @@ def answered(record):
 
 
 def test_it_contains_what_it_must(page, answered, track):
-    results = {'planner': 'offline', 'data': 'navqa 7', 'embedder': 'hashing-256', 'overall': {'ALL': 2 / 6}}
-    found = page(*answered, tracks=track(), results=results)
+    told = {'planner': 'offline', 'data': 'navqa 7', 'embedder': 'hashing-256'}
+    recall = {'by': 'text', 'asked': 'the fountain', 'hits': [['m3', 0.5]]}
+    trace = {'sequence': 'navqa-7', 'id': 'right', 'seed': 0, 'recalls': [recall], 'chat': []}
+    found = page(*answered, tracks=track(), results=results_json(answered, (), **told), traces=[trace])
     for words in (
         'offline on navqa 7',
         'embedder hashing-256',
-        '2 of 6',
+        '0.33 (2/6)',
+        'recalled by text the fountain: 1 memories',
         'Positional error [m]',
         '57.0 ± 80.7 (n=3)',
         'Per kind of answer',
@@ -149,7 +154,6 @@ def test_the_worst_comes_first(page, answered):
     ]
     assert order == sorted(order)
     assert found.text.index('Where is right?') > order[-2]
-    assert '1 failed , 2 wrong , 1 not seen , 1 unscored , 2 right' in re.sub(r'\s*,', ' ,', found.text)
 
 
 def test_it_needs_nothing_else(page, answered, track, tmp_path):
@@ -180,14 +184,10 @@ def test_hostile_text_is_only_text(page, record, track):
         'hits': ('m3', HOSTILE),
         'length': HOSTILE,
     }
-    results = {
-        'planner': HOSTILE,
-        'data': HOSTILE,
-        'embedder': HOSTILE,
-        'excluded': [{'id': HOSTILE, 'question': HOSTILE, 'reason': HOSTILE}],
-    }
     # model_validate, as pydantic's JSON refuses the half character that json takes
     records = [record(HOSTILE, **fields), record('two', **fields)]
+    excluded = [Excluded(HOSTILE, HOSTILE, HOSTILE)]
+    results = results_json(records, excluded, planner=HOSTILE, data=HOSTILE, embedder=HOSTILE)
     found = page(*records, tracks=track(caption=HOSTILE), results=results)
     assert not {'script', 'img'} & set(found.tags)
     assert not [name for name, _ in found.attributes if name.startswith('on')]
@@ -198,7 +198,6 @@ def test_hostile_text_is_only_text(page, record, track):
 def test_no_questions(page):
     found = page()
     assert 'There are none.' in found.text
-    assert 'nothing scored' in found.text
     assert 'cut off' in found.text
 
 
@@ -211,7 +210,7 @@ def test_every_question_failed(page, record, track):
         'failure': 'no server',
     }
     found = page(record('x', **failed), record('y', **failed), tracks=track())
-    assert '0 of 2' in found.text
+    assert '0.00 (0/2)' in found.text
     assert found.text.count('no server') == 2
 
 
@@ -224,10 +223,9 @@ def test_without_tracks_there_are_no_maps(page, answered):
 
 def test_seeds_stand_under_one_question(page, record):
     seeds = [record('x', seed=seed, correct=seed > 0, error=100.0 - 40 * seed) for seed in range(3)]
-    found = page(*seeds, results={'overall': {'ALL': 2 / 3}})
+    found = page(*seeds)
     assert found.text.count('Where is x?') == 1
     assert '2 of 3 seeds right' in found.text
-    assert 'Correct, per seed' in found.text
     for error in ('100.0 m', '60.0 m', '20.0 m'):
         assert error in found.text
     # One question, however often it is asked: the interval of 2/3 of 1.
@@ -237,13 +235,8 @@ def test_seeds_stand_under_one_question(page, record):
 def test_the_same_run_gives_the_same_page(page, answered, track, tmp_path):
     page(*answered, tracks=track())
     first = (tmp_path / 'report.html').read_bytes()
-    os.utime(tmp_path / 'answers.jsonl', (1_700_000_000, 1_700_000_000))
     write_report(tmp_path)
-    other = (tmp_path / 'report.html').read_bytes()
-    assert b'2023-11-14 22:13 UTC' in other
-    write_report(tmp_path)
-    assert (tmp_path / 'report.html').read_bytes() == other
-    assert len(first) == len(other)
+    assert (tmp_path / 'report.html').read_bytes() == first
 
 
 def test_a_large_run_stays_small(page, record, track, tmp_path):

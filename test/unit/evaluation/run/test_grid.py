@@ -1,6 +1,7 @@
 import pytest
 
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.evaluation.report.results import results_json
 from remembr_ros.evaluation.run.grid import grid_markdown, read_grid
 
 
@@ -68,15 +69,15 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
         read_grid(tmp_path / 'grid.yaml')
 
 
-def test_each_figure_is_a_table_with_a_row_per_run(grid, record):
+def test_a_row_per_run(grid, record):
     cells = read_grid(grid('grid: {hybrid: [true, false]}'))
-    table = grid_markdown(cells, [[record()], []])
-    overall = next(part for part in table.split('\n\n') if part.startswith('| Overall correctness'))
-    lines = overall.splitlines()
-    assert lines[0] == '| Overall correctness ↑ | SHORT | MEDIUM | LONG | ALL |'
-    assert [line.split(' | ')[0] for line in lines[2:]] == ['| hybrid true', '| hybrid false']
-    assert lines[3] == '| hybrid false | - | - | - | - |'
-    assert 'tokens' not in table, 'there was no language model'
+    runs = [results_json(run, (), planner='', data='', embedder='') for run in ([record()], [])]
+    lines = grid_markdown(cells, runs).splitlines()
+    assert lines[0].startswith(
+        '| Correct, retrieval, cost of a question | SHORT | MEDIUM | LONG | ALL | 95 % |'
+    )
+    assert lines[2].startswith('| hybrid true | 1.00 | - | - | 1.00 | 1.00 to 1.00 |')
+    assert lines[3].startswith('| hybrid false | - | - | - | - | - |')
 
 
 def test_runs_that_differ_by_their_planner_are_called_by_it(grid):

@@ -129,7 +129,7 @@ def test_a_perfect_planner_is_always_right_and_sees_the_windows_only(sequence, a
         'per_question': {'llm_calls': 2.0, 'prompt_tokens': 300.0, 'completion_tokens': 20.0},
     }
     assert [row['question'] for row in summary['excluded']] == ['Where?']
-    assert '1.00 (4/4)' in tables(records)[0].text()
+    assert '1.00 (4/4)' in tables(records, summary)[0].text()
 
 
 def test_a_constant_answer_scores_what_a_hand_count_says(ask):
@@ -161,7 +161,7 @@ def test_a_planner_that_fails_is_not_wrong_but_failed(ask):
     assert summary['overall']['of_answered']['ALL'] is None, 'nothing was answered'
     assert summary['cost']['latency_p50_sec'] is None
     assert records[0].answer is None
-    assert '0.00 (0/4)' in tables(records)[0].text()
+    assert '0.00 (0/4)' in tables(records, summary)[0].text()
 
 
 def test_what_failed_has_cost_something_too(sequence, store):

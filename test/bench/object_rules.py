@@ -1,54 +1,45 @@
-"""Rules that turn detections into objects: this project's, and those of others by their descriptions.
+"""The objects of simulated homes by this project's rule and by the published rules of three other systems.
 
-Each with the constants that are published; what is not, is said beside it.
+    python -m test.bench.object_rules --homes SEED... [--rules NAME...] [--noise LEVEL...] --out DIR
+
+Every rule gets the same detections. Prints a table and writes results.json: the figures of
+`remembr eval objects` by rule and level of noise. The rules of others are made from their descriptions, with the constants that
+are published; what is not published is said beside it.
 """
 
+import argparse
+import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.memory.model.record import Memory
-from remembr_ros.memory.objects.known import known_objects
+from remembr_ros.evaluation.objects.measure import Belief, Vector
+from remembr_ros.evaluation.objects.report import object_table, results
+from remembr_ros.evaluation.objects.run import LEVELS, ObjectRule, RemembrRule, drive_through
 from remembr_ros.objects.assignment import alike
 from remembr_ros.objects.lifting import CameraView, Lifted
-from remembr_ros.objects.object_map import ObjectMap
+from remembr_ros.simulation.homes.layout import VISITS, generate_home
 from remembr_ros.timestamps import NS
-
-Vector = NDArray[np.float64]
-"""Shape (3,) [m]."""
 
 
 @dataclass(eq=False)
-class Belief:
-    """What a rule believes of one object.
+class Thing(Belief):
+    """What a rule of others believes of one object.
 
-    :ivar names: its id, and those of others that turned out to be this one
-    :ivar low: least coordinates of its box [m]; as high
-    :ivar missing: it is not where it was, and nobody knows where it is
-    :ivar moved_ns: when it was found elsewhere, the last time; 0: never
     :ivar hits: how often it was seen, last at seen_ns
+    :ivar look: its appearance when it was seen last
     """
 
-    names: tuple[str, ...]
-    label: str
-    low: Vector
-    high: Vector
-    missing: bool = False
-    moved_ns: int = 0
     seen_ns: int = 0
     hits: int = 0
     look: NDArray[np.float32] | None = None
 
-    @property
-    def centre(self) -> Vector:
-        middle: Vector = (self.low + self.high) / 2.0
-        return middle
-
-    def take(self, placed: Lifted, part: float = 1.0) -> 'Belief':
+    def take(self, placed: Lifted, part: float = 1.0) -> 'Thing':
         """Be what is seen now, and where; the box only in part."""
         self.low = self.low + part * (placed.low - self.low)
         self.high = self.high + part * (placed.high - self.high)
@@ -57,35 +48,8 @@ class Belief:
         return self
 
 
-Match = Callable[[Sequence[Belief], Lifted], Belief | None]
+Match = Callable[[Sequence[Thing], Lifted], Thing | None]
 """Returns what a detection is, with what it tells; None: something new."""
-
-
-class RemembrRule:
-    """The object memory of this project."""
-
-    def __init__(self) -> None:
-        self._map, self._now_ns = ObjectMap('robot'), 0
-
-    def update(self, view: CameraView, placed: Sequence[Lifted]) -> list[str]:
-        """Return the id of the object that each detection is; empty: of none yet."""
-        self._now_ns = view.stamp_ns
-        return self._map.update(view, placed)
-
-    def beliefs(self) -> list[Belief]:
-        """Return all objects as they are now."""
-        found = []
-        for known in known_objects(self.memories()):
-            middle, half = np.array(known.position), np.array(known.size) / 2.0
-            names, missing = (known.id, *known.facts.aliases), known.missing_ns is not None
-            moved_ns = known.moves[-1][1] if known.moves else 0
-            found.append(Belief(names, known.name, middle - half, middle + half, missing, moved_ns))
-        return found
-
-    def memories(self) -> list[Memory]:
-        """Return all objects as they are now, as before they are stored."""
-        self._map.review(self._now_ns)
-        return self._map.memories()
 
 
 class PublishedRule:
@@ -97,7 +61,7 @@ class PublishedRule:
 
     def __init__(self, match: Match, hits: int = 1, pending_ns: int = NS) -> None:
         self._match, self._hits, self._pending_ns = match, hits, pending_ns
-        self._things: list[Belief] = []
+        self._things: list[Thing] = []
         self._count = 0
 
     def update(self, view: CameraView, placed: Sequence[Lifted]) -> list[str]:
@@ -109,7 +73,7 @@ class PublishedRule:
             thing = self._match(self._things, one)
             if thing is None:
                 self._count += 1
-                thing = Belief((str(self._count),), '', one.low, one.high).take(one)
+                thing = Thing((str(self._count),), '', one.low, one.high).take(one)
                 self._things.append(thing)
             names.append(thing.names[0] if thing.hits >= self._hits else '')
         return names
@@ -123,7 +87,7 @@ OVERLAP = 0.2  # of the smaller one of two boxes; two boxes of such an IoU share
 VOLUMES, ALIKE, OUT_OF_SIGHT_NS = 2.0, 0.9, 600 * NS
 
 
-def overlapping(things: Sequence[Belief], one: Lifted) -> Belief | None:
+def overlapping(things: Sequence[Thing], one: Lifted) -> Thing | None:
     """Match as Embodied VideoAgent does (arXiv 2501.00358): boxes that overlap, of one class.
 
     The box is the mean of all sights. What does not overlap is a dynamic object that was seen elsewhere
@@ -145,7 +109,7 @@ def overlapping(things: Sequence[Belief], one: Lifted) -> Belief | None:
     return None
 
 
-def nearest(things: Sequence[Belief], one: Lifted, within_m: float, *, same_label: bool) -> Belief | None:
+def nearest(things: Sequence[Thing], one: Lifted, within_m: float, *, same_label: bool) -> Thing | None:
     """Match with the nearest one, which is now where and what it is seen to be.
 
     dimos' ObjectDB does so within .2 m, whatever it is called; six hits within five seconds make an object
@@ -156,9 +120,6 @@ def nearest(things: Sequence[Belief], one: Lifted, within_m: float, *, same_labe
     off = [float(np.linalg.norm(t.centre - (one.low + one.high) / 2.0)) for t in fits]
     return fits[int(np.argmin(off))].take(one) if min(off, default=np.inf) <= within_m else None
 
-
-ObjectRule: TypeAlias = RemembrRule | PublishedRule
-"""Decides, frame by frame, which object each detection is."""
 
 RULES: Mapping[str, Callable[[], ObjectRule]] = {
     'remembr': RemembrRule,
@@ -172,3 +133,31 @@ def volume(low: Vector, high: Vector) -> float:
     """Return the volume of a box [m3]; of what is flatter than 1 cm as if it were so thick, of none 0."""
     sides = high - low
     return float(np.prod(np.maximum(sides, 0.01))) if np.all(sides >= 0.0) else 0.0
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog='python -m test.bench.object_rules')
+    parser.add_argument('--homes', type=int, nargs='+', required=True, metavar='SEED')
+    parser.add_argument('--visits', type=int, default=VISITS, metavar='N')
+    parser.add_argument('--rules', nargs='+', choices=list(RULES), default=list(RULES))
+    parser.add_argument('--noise', nargs='+', choices=[level.name for level in LEVELS], metavar='LEVEL')
+    parser.add_argument('--out', type=Path, required=True, metavar='DIR')
+    args = parser.parse_args(arguments)
+    levels = [level for level in LEVELS if args.noise is None or level.name in args.noise]
+    homes = [generate_home(seed, args.visits) for seed in args.homes]
+    by_rule = {}
+    for rule in args.rules:
+        driven = [drive_through(home, levels, RULES[rule]) for home in homes]
+        tallies = {level.name: [courses[level.name].tally for courses in driven] for level in levels}
+        by_rule[rule] = results(args.homes, tallies)['by_noise']
+    groups = {f'{level.name}, {rule}': by_rule[rule][level.name] for level in levels for rule in args.rules}
+    print(object_table(groups).markdown())
+    args.out.mkdir(parents=True, exist_ok=True)
+    (args.out / 'results.json').write_text(
+        json.dumps({'homes': args.homes, 'by_rule': by_rule}, indent=2) + '\n'
+    )
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))

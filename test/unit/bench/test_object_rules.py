@@ -1,17 +1,16 @@
+import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from remembr_ros.evaluation.objects.rules import (
-    RULES,
-    Belief,
-    ObjectRule,
-    volume,
-)
+from remembr_ros.evaluation.objects.measure import Belief
+from remembr_ros.evaluation.objects.run import ObjectRule
 from remembr_ros.objects.appearance import Appearance
 from remembr_ros.objects.lifting import Lifted
 from remembr_ros.timestamps import NS
+from test.bench.object_rules import RULES, main, volume
 from test.object_scene import T0, blind, detection
 
 RED, BLUE = (np.eye(4, dtype=np.float32)[i] for i in range(2))
@@ -91,3 +90,15 @@ def test_a_box_without_room_has_no_volume_and_a_flat_one_some() -> None:
     assert volume(low, np.array([1.0, 2.0, 3.0])) == 6.0
     assert volume(low, np.array([1.0, 1.0, 0.0])) == pytest.approx(0.01)
     assert volume(low, np.array([1.0, 1.0, -0.1])) == 0.0
+
+
+def test_others_see_the_same_and_make_less_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip('pyvista', reason='the extra simulation is not installed')
+    few = ['--homes', '2', '--visits', '2', '--rules', 'remembr', 'dimos', '--noise', 'none']
+    assert main([*few, '--out', str(tmp_path)]) == 0
+    assert '| none, dimos |' in capsys.readouterr().out
+    by_rule = json.loads((tmp_path / 'results.json').read_text())['by_rule']
+    ours, theirs = (by_rule[rule]['none'] for rule in ('remembr', 'dimos'))
+    assert ours['n'] == theirs['n']
+    assert theirs['f1'] < ours['f1']
+    assert ours['sights'] > theirs['sights'] > 0
