@@ -3,8 +3,8 @@
     python -m test.bench.object_rules --homes SEED... [--rules NAME...] [--noise LEVEL...] --out DIR
 
 Every rule gets the same detections. Prints a table and writes results.json: the figures of
-`remembr eval objects` by rule and level of noise. The rules of others are made from their descriptions, with the constants that
-are published; what is not published is said beside it.
+`remembr eval objects` by rule and level of noise. The rules of others are made from their descriptions, with
+the constants that are published; what is not published is said beside it.
 """
 
 import argparse

@@ -74,7 +74,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'baselines': {'datasets'},
         'run': {'datasets', 'metrics', 'records', 'report', 'baselines', 'findingdory', 'needles'},
         'objects': {'metrics', 'report'},
-        'tasks': {'records'},
+        'tasks': {'datasets', 'records'},
         'findingdory': {'datasets', 'records', 'objects', 'tasks'},
         'embodied': {'metrics', 'tasks', 'findingdory'},
         'needles': {'baselines', 'datasets', 'records', 'findingdory'},

@@ -4,8 +4,9 @@ import argparse
 import sys
 from typing import Any
 
+from tqdm import tqdm
+
 from remembr_ros.cli.evaluation.field_options import add_fields, read_fields
-from remembr_ros.cli.evaluation.progress_bar import ProgressBar
 from remembr_ros.cli.options import add_json
 from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.errors import RemembrError
@@ -74,3 +75,24 @@ def _text(records: list[QuestionRecord], results: dict[str, Any]) -> str:
     lines = ['\n\n'.join([*caution, first, *(table.text() for table in tables(records, results))])]
     lines += [f'excluded: {row["id"]} {row["question"]!r}: {row["reason"]}' for row in results['excluded']]
     return '\n'.join(lines)
+
+
+class ProgressBar:
+    """A bar over what is done with a sequence, with the part of the answers that are correct so far."""
+
+    def __init__(self) -> None:
+        self._bar: tqdm[None] = tqdm(disable=None, file=sys.stderr)
+        self._title = ''
+
+    def __call__(self, name: str, stage: str, done: int, total: int, records: list[QuestionRecord]) -> None:
+        title = f'{name}: {stage}'
+        if title != self._title:
+            self._title = title
+            self._bar.reset(total)
+            self._bar.set_description(title, refresh=False)
+        scored = [record.correct for record in records if record.correct is not None]
+        if scored:
+            self._bar.set_postfix_str(
+                f'correct {sum(scored) / len(scored):.2f} of {len(scored)}', refresh=False
+            )
+        self._bar.update(done - self._bar.n)

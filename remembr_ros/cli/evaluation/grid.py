@@ -5,8 +5,8 @@ import json
 from functools import cache
 from pathlib import Path
 
+from remembr_ros.cli.evaluation.data_set import ProgressBar
 from remembr_ros.cli.evaluation.field_options import add_fields, read_fields
-from remembr_ros.cli.evaluation.progress_bar import ProgressBar
 from remembr_ros.cli.options import add_json
 from remembr_ros.cli.output import print_result, stdout_for_json, write_text
 from remembr_ros.embedding.embedders import get_embedder

@@ -1,7 +1,7 @@
 """A home as a sequence of a run: what the robot remembers of its day, and the tasks of the next one."""
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 
 from remembr_ros.agent.model.answer import Kind, Question
@@ -20,15 +20,13 @@ from remembr_ros.memory.model.record import AGENT, OBJECT, Memory
 KEPT = 32  # homes
 
 
-def load_home(config: RunConfig, seed: int, on_home: Callable[[str, int, int], None]) -> Sequence:
+def load_home(config: RunConfig, seed: int) -> Sequence:
     """Return the sequence of a home.
 
-    :param on_home: called with its name, 0 or 1, and 1, when the day begins and when it is over
     :raises InvalidRequest: there is no such level of noise
     :raises RemembrError: the extra simulation is not installed
     """
     name = f'home-{seed}'
-    on_home(name, 0, 1)
     episode, tasks, unfilled = _lived(seed, config.detections, config.fillings)
     memories = kept_of(config, episode.memories)
     trial = SimulatedTrial(
@@ -45,7 +43,6 @@ def load_home(config: RunConfig, seed: int, on_home: Callable[[str, int, int], N
         for task, _ in tasks
     )
     excluded = tuple(Excluded(name, template, why) for template, why in unfilled.items())
-    on_home(name, 1, 1)
     return Sequence(name, memories, samples, excluded, trial=trial)
 
 

@@ -3,17 +3,17 @@
 import random
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.memory_prompt import describe
 from remembr_ros.agent.model.quoting import TO_TWENTY
-from remembr_ros.agent.planner import Planner, Run
+from remembr_ros.agent.planner import Planner
 from remembr_ros.evaluation.baselines.one_call import CHARACTERS_PER_TOKEN
+from remembr_ros.evaluation.datasets.sample import DecidedPlanner, Truth
 from remembr_ros.evaluation.datasets.sample import Sequence as Drive
-from remembr_ros.evaluation.datasets.sample import Truth
 from remembr_ros.evaluation.findingdory.episode import HomeEpisode, relive
 from remembr_ros.evaluation.findingdory.sequence import kept_of, sample_of
 from remembr_ros.evaluation.needles.questions import Needle, NeedleTruth
@@ -21,7 +21,6 @@ from remembr_ros.evaluation.records.config import PlannerName, RunConfig
 from remembr_ros.memory.matching.terms import stem, words
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import CAPTIONER, Memory
-from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.simulation.homes.home import Item, name_of
 from remembr_ros.simulation.homes.trajectory import LEAST_STEPS, STEP_S, Trajectory, generate_trajectory
 from remembr_ros.timestamps import NS
@@ -52,20 +51,21 @@ class NeedleTrial:
         if name == PlannerName.RANDOM.value:
             rng = random.Random(f'{sample_id} {seed}')
             yes = None if needle.yes is None else rng.random() < 0.5
-            kinds = {self.truth.item(one).kind for one in needle.right}
-            alike = [title for title in self.truth.titles if self.truth.item(title).kind in kinds]
+            kinds = {self.truth.item(number).kind for number in needle.right}
+            alike = [number for number in self.truth.titles if self.truth.item(number).kind in kinds]
             right = frozenset(rng.sample(alike, len(needle.right)))
             needle = replace(needle, yes=yes, number=rng.randint(1, MOST_MOVES), right=right)
         elif name != PlannerName.ORACLE.value:
             return None
-        told = self.told(needle)
-        return _Said(name, Answer(told.kind, told.text, name, binary=told.binary, confidence=1.0))
+        truth = self.truth_of(needle)
+        answer = Answer(truth.kind, truth.text, name, binary=truth.binary, confidence=1.0)
+        return DecidedPlanner(name, answer)
 
-    def told(self, needle: Needle) -> Truth:
+    def truth_of(self, needle: Needle) -> Truth:
         """Return what is right, in words: things, yes or no, or how many times."""
         if needle.yes is not None:
             return Truth(Kind.BINARY, binary=needle.yes)
-        named = ' and '.join(self.truth.titles[one] for one in sorted(needle.right))
+        named = ' and '.join(self.truth.titles[number] for number in sorted(needle.right))
         return Truth(Kind.TEXT, text=named or f'{needle.number} times')
 
     def score(self, sample_id: str, answer: Answer | None) -> tuple[bool, dict[str, float], str]:
@@ -101,8 +101,8 @@ class NeedleTrial:
             for interaction in truth.interactions
             if interaction.start_ns in needle.clues_ns
         } - {0}
-        right = {name_of(truth.item(one)) for one in needle.right | under}
-        right |= {truth.rooms.get(one, '') for one in needle.right}
+        right = {name_of(truth.item(number)) for number in needle.right | under}
+        right |= {truth.rooms.get(number, '') for number in needle.right}
         of_furniture = not truth.rooms.keys().isdisjoint(needle.right)
         alike = [item for item in truth.items if (item.number in truth.rooms) == of_furniture]
         named = {name_of(item) for item in alike if self._names(item, said)}
@@ -112,7 +112,7 @@ class NeedleTrial:
 
     def _names(self, item: Item, said: str) -> bool:
         """Tell whether a sentence names a thing; without its colour where there is but one."""
-        alone = sum(one.label == item.label for one in self.truth.items) == 1
+        alone = sum(other.label == item.label for other in self.truth.items) == 1
         bare = alone and item.colour and re.search(rf'(?<!{item.colour}){_folded(item.label)}', said)
         return bool(bare) or _has(said, name_of(item))
 
@@ -132,33 +132,17 @@ def _number(text: str) -> int | None:
     return int(said) if said.isdigit() else _VALUES.get(said)
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """A planner that has its answer already."""
-
-    name: str
-    said: Answer
-
-    def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
-        run.check()
-        return self.said
-
-
 LATER_NS = 60 * NS  # after the end it is asked
 KEPT = 8  # trajectories
 
 
-def load_trajectory(
-    config: RunConfig, seed: int, tokens: int, on_home: Callable[[str, int, int], None]
-) -> Drive:
+def load_trajectory(config: RunConfig, seed: int, tokens: int) -> Drive:
     """Return the sequence of a home and a length.
 
     :param tokens: of all captions, more or less
-    :param on_home: called with its name, 0 or 1, and 1, when the trajectory begins and when it is over
     :raises RemembrError: the extra simulation is not installed
     """
     name = f'home-{seed}-{tokens}'
-    on_home(name, 0, 1)
     short = _captions(_lived(seed, LEAST_STEPS)[1].memories)
     steps = max(round(tokens / tokens_of(short) * len(short)), LEAST_STEPS)
     trajectory, episode = _lived(seed, steps)
@@ -176,14 +160,15 @@ def load_trajectory(
     needles = truth.needles(
         random.Random(name), config.fillings, lambda ns: bisect_left(starts_ns, ns) / len(starts_ns)
     )
-    trial = NeedleTrial(truth, {f'{i:03}': one for i, one in enumerate(needles)}, tokens_of(captions))
+    trial = NeedleTrial(
+        truth, {f'{number:03}': needle for number, needle in enumerate(needles)}, tokens_of(captions)
+    )
     memories = kept_of(config, episode.memories)
     now_ns = max(memory.end_ns for memory in memories) + LATER_NS
     samples = tuple(
-        sample_of(memories, number, Question(one.text, now_ns), trial.told(one), one.category)
-        for number, (one, _) in trial.needles.items()
+        sample_of(memories, number, Question(needle.text, now_ns), trial.truth_of(needle), needle.category)
+        for number, (needle, _) in trial.needles.items()
     )
-    on_home(name, 1, 1)
     return Drive(name, memories, samples, (), trial=trial)
 
 
@@ -191,7 +176,10 @@ def tokens_of(memories: Sequence[Memory]) -> float:
     """Return what all captions take in one prompt, each with its time and place [tokens]."""
     captions = _captions(memories)
     question = Question('', captions[-1].end_ns + LATER_NS)
-    lines = (describe(f'm{i}', Hit(one, 1.0), question) for i, one in enumerate(captions, start=1))
+    lines = (
+        describe(f'm{number}', Hit(caption, 1.0), question)
+        for number, caption in enumerate(captions, start=1)
+    )
     return sum(len(line) + 1 for line in lines) / CHARACTERS_PER_TOKEN
 
 

@@ -73,13 +73,11 @@ _RECORD, _TRACKS = TypeAdapter(QuestionRecord), TypeAdapter(Tracks)
 class RecordedRun:
     """What an evaluation left in its folder.
 
-    :param config: what it was run with: 'config', 'versions', 'prompts'; empty: not written
     :param results: its figures; empty: the run was cut off before they were written
     :param records: in the order of asking
     """
 
     folder: Path
-    config: dict[str, Any]
     results: dict[str, Any]
     records: list[QuestionRecord]
 
@@ -89,8 +87,7 @@ def load_run(folder: Path) -> RecordedRun:
 
     :raises InvalidRequest: the folder holds no run, or a file in it is damaged or of another version
     """
-    records = read_records(folder)
-    return RecordedRun(folder, _read_object(folder / CONFIG), _read_object(folder / RESULTS), records)
+    return RecordedRun(folder, _read_object(folder / RESULTS), read_records(folder))
 
 
 def read_records(folder: Path) -> list[QuestionRecord]:

@@ -19,31 +19,23 @@ EVIDENCE = 8  # memories that are shown
 SAID = 300  # characters of a reply of the language model that are shown
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """What came of a question with one seed.
-
-    :param facts: by name; empty ones are not shown
-    :param evidence: memories, each with its id, time, place and caption
-    :param trace: what was recalled, then what the language model replied
-    """
-
-    seed: int
-    verdict: str
-    facts: dict[str, str]
-    evidence: list[str]
-    trace: list[str]
+Facts = dict[str, str | list[str]]
+"""By name; empty ones are not shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionView:
-    """A question with what came of it; verdict, summary and map are those of the worst seed."""
+    """A question with what came of it; verdict, summary and map are those of the worst seed.
+
+    :param facts: of the question
+    :param attempts: facts of its answer with each seed
+    """
 
     question: str
     verdict: str
     summary: str
-    facts: dict[str, str]
-    attempts: list[Attempt]
+    facts: Facts
+    attempts: list[Facts]
     sequence: str
     map: TrackMap | None
 
@@ -110,18 +102,19 @@ def _view(
     )
 
 
-def _attempt(record: QuestionRecord, by_id: Mapping[str, TrackPoint], trace: Mapping[str, Any]) -> Attempt:
+def _attempt(record: QuestionRecord, by_id: Mapping[str, TrackPoint], trace: Mapping[str, Any]) -> Facts:
     answer, now_ns = record.answer, record.now_ns
-    facts = {
+    return {
+        'seed': f'{record.seed}: {verdict(record)}',
         'answer': _answered(answer, now_ns) if answer else '',
         'in words': answer.text if answer else '',
         'error': _error(record),
         'failure': record.failure,
         'reference': f'token F1 {record.token_f1:.2f}' if record.token_f1 is not None else '',
         'judge': record.verdict,
+        'evidence': [_memory(id_, by_id, now_ns) for id_ in (answer.evidence[:EVIDENCE] if answer else ())],
+        'recalls and trace': _trace(trace),
     }
-    evidence = [_memory(memory_id, by_id, now_ns) for memory_id in (answer.evidence if answer else ())]
-    return Attempt(record.seed, verdict(record), facts, evidence[:EVIDENCE], _trace(trace))
 
 
 def _expected(truth: TruthRecord, now_ns: int) -> str:

@@ -30,7 +30,8 @@ from remembr_ros.memory.exchange.captions_file import ROBOT, TimedMemory
 from remembr_ros.memory.model.record import Memory, Observation
 
 OnFrame = Callable[[str, int, int], None]
-"""Called with a sequence's name, the frames read and all frames, while a bag is captioned."""
+"""Called with a sequence's name, the frames read and all frames, while a bag is captioned; or with the homes
+that are simulated already, and all of them."""
 
 
 def load(
@@ -44,11 +45,14 @@ def load(
     :raises BagUnreadable: a file or a bag is missing, damaged or in another format
     :raises CaptionerFailed: the captioner of a bag is not installed or not configured
     """
-    if config.data == 'needles':
-        lengths = config.lengths or NEEDLE_LENGTHS
-        return [load_trajectory(config, *one, on_frame) for one in product(config.homes, lengths)]
     if config.homes:
-        return [load_home(config, seed, on_frame) for seed in config.homes]
+        is_needles = config.data == 'needles'
+        homes = [*product(config.homes, config.lengths or NEEDLE_LENGTHS if is_needles else (0,))]
+        loaded = []
+        for number, (seed, tokens) in enumerate(homes):
+            on_frame('homes', number, len(homes))
+            loaded.append(load_trajectory(config, seed, tokens) if is_needles else load_home(config, seed))
+        return loaded
     if not config.folder:
         raise InvalidRequest(f'where is {config.data}? Give its folder with --data')
     folder = Path(config.folder).expanduser()

@@ -9,9 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
-from remembr_ros.agent.model.answer import Answer, Kind, Question
-from remembr_ros.agent.planner import Planner, Run
+from remembr_ros.agent.model.answer import Answer, Kind
+from remembr_ros.agent.planner import Planner
 from remembr_ros.errors import GoalRejected, NoPlace
+from remembr_ros.evaluation.datasets.sample import DecidedPlanner
 from remembr_ros.evaluation.records.config import PlannerName
 from remembr_ros.evaluation.tasks.goals import (
     Predicate,
@@ -25,7 +26,6 @@ from remembr_ros.evaluation.tasks.goals import (
 from remembr_ros.geometry import Pose, wrap_angle
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import CAPTIONER, Memory
-from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.navigation.plan import Rules, plan_goals
 from remembr_ros.navigation.terrain import Terrain
 from remembr_ros.simulation.simulator import Simulator
@@ -49,10 +49,13 @@ class SimulatedTrial:
     def planner(self, name: str, sample_id: str, seed: int) -> Planner | None:
         """Return the planners that choose by chance, and by the truth; None: it is another one."""
         if name == PlannerName.RANDOM.value:
-            return _Chosen(name, self._by_chance(self.tasks[sample_id][0], seed))
-        if name == PlannerName.ORACLE.value:
-            return _Chosen(name, self._by_truth(self.tasks[sample_id][0]))
-        return None
+            memories = self._by_chance(self.tasks[sample_id][0], seed)
+        elif name == PlannerName.ORACLE.value:
+            memories = self._by_truth(self.tasks[sample_id][0])
+        else:
+            return None
+        missing = Answer(Kind.NOT_SEEN, 'There is no such memory.', name)
+        return DecidedPlanner(name, answer_at(name, memories) if memories else missing)
 
     def score(self, sample_id: str, answer: Answer | None) -> tuple[bool, dict[str, float], str]:
         """Return whether the goal is reached, the figures of all that is measured, and why nothing is.
@@ -142,20 +145,6 @@ class SimulatedTrial:
             (self.start.x, self.start.y), np.array([(pose.x, pose.y) for _, pose in found]).reshape(-1, 2)
         )
         return [found[i] for i in np.argsort(ways).tolist()]
-
-
-@dataclass(frozen=True, slots=True)
-class _Chosen:
-    """A planner whose choice is made already."""
-
-    name: str
-    memories: Sequence[Memory]
-
-    def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
-        run.check()
-        if not self.memories:
-            return Answer(Kind.NOT_SEEN, 'There is no such memory.', self.name)
-        return answer_at(self.name, self.memories)
 
 
 def answer_at(planner: str, memories: Sequence[Memory]) -> Answer:

@@ -27,7 +27,7 @@ HERE = Pose(3.0, 1.0)
 THINGS = (('red cup', 1.0, 3.0), ('blue book', 6.0, 3.0), ('green vase', 7.0, 2.0))
 
 
-def small_home(config: object, seed: int, on_home: object) -> Sequence:
+def small_home(config: object, seed: int) -> Sequence:
     """Return three tasks, of which rules fulfil two: the vase is not where it was put."""
     world = TaskWorld(*(thing(*one) for one in THINGS))
     memories = []
@@ -177,7 +177,7 @@ def test_a_level_of_noise_that_there_is_not_is_named() -> None:
 
     config = run_config(data='findingdory', homes=(1,), detections='fog')
     with pytest.raises(InvalidRequest, match="'fog'; there are none"):
-        load_home(config, 1, lambda *_: None)
+        load_home(config, 1)
 
 
 def test_a_real_home(tmp_path: Path) -> None:

@@ -20,11 +20,9 @@ def answers(tmp_path):
 
 def test_a_run_as_written(answers, record):
     folder = answers(record('x'), record('y', seed=1))
-    (folder / 'config.json').write_text('{"config": {"seed": 1}}')
     (folder / 'results.json').write_text('{"planner": "offline"}')
     run = load_run(folder)
     assert run.records == [record('x'), record('y', seed=1)]
-    assert run.config == {'config': {'seed': 1}}
     assert run.results == {'planner': 'offline'}
 
 
