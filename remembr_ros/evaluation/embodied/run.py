@@ -12,7 +12,7 @@ from remembr_ros.errors import RemembrError, StoreUnavailable
 from remembr_ros.evaluation.embodied.players import Player, Playthrough, oracle
 from remembr_ros.evaluation.embodied.tasks import candidates, holds
 from remembr_ros.evaluation.findingdory.episode import remembered
-from remembr_ros.evaluation.metrics.scores import bootstrap_interval
+from remembr_ros.evaluation.metrics.scores import home_mean
 from remembr_ros.evaluation.tasks.goals import spl
 from remembr_ros.evaluation.tasks.robot import HomeRobot
 from remembr_ros.simulation.homes.world import world_of
@@ -85,6 +85,6 @@ def results(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _figures(rows: Sequence[Row]) -> dict[str, Any]:
-    homes = [[r['success'] for r in rows if r['home'] == home] for home in {row['home'] for row in rows}]
+    interval = home_mean((row['home'], row['success']) for row in rows)[1]
     means = {name: fmean(row[name] for row in rows) if rows else None for name in FIGURES}
-    return {'n': len(rows), **means, 'success_interval': bootstrap_interval(homes)}
+    return {'n': len(rows), **means, 'success_interval': interval}

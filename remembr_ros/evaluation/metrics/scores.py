@@ -9,7 +9,7 @@ import math
 import re
 import statistics
 import string
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -151,3 +151,15 @@ def bootstrap_interval(groups: Sequence[Sequence[float]]) -> tuple[float, float]
     drawn = np.random.default_rng(0).integers(0, len(groups), (RESAMPLES, len(groups)))
     low, high = np.quantile(sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1), [0.025, 0.975])
     return float(low), float(high)
+
+
+def home_mean(values: Iterable[tuple[object, float]]) -> tuple[float | None, tuple[float, float] | None]:
+    """Return the mean of values, each with the home that it is of, and its 95 % interval, resampling homes.
+
+    :return: None over nothing
+    """
+    by_home: defaultdict[object, list[float]] = defaultdict(list)
+    for home, value in values:
+        by_home[home].append(value)
+    every = [value for of_home in by_home.values() for value in of_home]
+    return statistics.fmean(every) if every else None, bootstrap_interval(list(by_home.values()))

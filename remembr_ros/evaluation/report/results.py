@@ -9,7 +9,7 @@ from typing import Any
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.datasets.sample import LENGTHS, Excluded
-from remembr_ros.evaluation.metrics.scores import Outcome, bootstrap_interval, retrieval_json
+from remembr_ros.evaluation.metrics.scores import Outcome, home_mean, retrieval_json
 from remembr_ros.evaluation.records.record import QuestionRecord
 from remembr_ros.evaluation.report.figures import (
     UNITS,
@@ -136,23 +136,18 @@ def _task_results(records: Records, excluded: Iterable[Excluded]) -> dict[str, A
 def _of_tasks(records: Records) -> dict[str, Any]:
     figures: dict[str, Any] = {'n': len(records)}
     for name in TASK_FIGURES:
-        by_home: defaultdict[str, list[float]] = defaultdict(list)
-        for record in records:
-            if name in record.figures:
-                by_home[record.sequence].append(record.figures[name])
-        values = [value for home in by_home.values() for value in home]
-        figures[name] = fmean(values) if values else None
-        figures[f'{name}_interval'] = bootstrap_interval(list(by_home.values()))
+        values = ((record.sequence, record.figures[name]) for record in records if name in record.figures)
+        figures[name], figures[f'{name}_interval'] = home_mean(values)
     return figures
 
 
 def _needle_results(records: Records) -> dict[str, Any]:
     """Depth is that of the oldest clue; what has no clue has none."""
-    homes, lengths = _grouped(records, 'home').values(), _grouped(records, 'length')
-    interval = bootstrap_interval([[float(bool(record.correct)) for record in home] for home in homes])
+    lengths = _grouped(records, 'length')
+    homes = ((record.sequence.rpartition('-')[0], float(bool(record.correct))) for record in records)
     return {
         'caution': NEEDLES_CAUTION,
-        'overall': {**_accuracy(records), 'accuracy_interval': interval},
+        'overall': {**_accuracy(records), 'accuracy_interval': home_mean(homes)[1]},
         **{f'by_{key}': _by(records, key) for key in ('category', 'depth', 'length', 'clues')},
         'by_cell': {length: _by(group, 'depth') for length, group in lengths.items()},
         'cost': {'by_length': {length: _needle_cost(group) for length, group in lengths.items()}},
@@ -160,12 +155,12 @@ def _needle_results(records: Records) -> dict[str, Any]:
 
 
 def _grouped(records: Records, key: str) -> dict[str, Records]:
-    """Return the records by their home, length, category, clues or depth; without those that have none."""
+    """Return the records by their length, category, clues or depth; without those that have none."""
     groups: defaultdict[str, list[QuestionRecord]] = defaultdict(list)
     for record in records:
-        home, _, length = record.sequence.rpartition('-')
+        length = record.sequence.rpartition('-')[2]
         clues = {0.0: 'none', 1.0: 'single'}.get(record.figures['clues'], 'several')
-        keys = {'home': home, 'length': length, 'category': record.category, 'clues': clues}
+        keys = {'length': length, 'category': record.category, 'clues': clues}
         if 'depth' in record.figures:
             keys['depth'] = FIFTHS[min(int(record.figures['depth'] * len(FIFTHS)), len(FIFTHS) - 1)]
         if key in keys:
