@@ -81,7 +81,7 @@ class ProgressBar:
     """A bar over what is done with a sequence, with the part of the answers that are correct so far."""
 
     def __init__(self) -> None:
-        self._bar: tqdm[None] = tqdm(disable=None, file=sys.stderr)
+        self._bar: tqdm[Any] = tqdm(disable=None, file=sys.stderr)
         self._title = ''
 
     def __call__(self, name: str, stage: str, done: int, total: int, records: list[QuestionRecord]) -> None:
