@@ -67,9 +67,9 @@ def carry_out(attempt: Playthrough, player: Player) -> Row:
     except RemembrError as error:
         failure = str(error)
     met = [not failure and holds(demand, robot, attempt.chosen) for demand in demands]
-    told = {'steps': attempt.done, 'failure': failure, 'held_before': before, 'holds': met}
+    outcome = {'steps': attempt.done, 'failure': failure, 'held_before': before, 'holds': met}
     figures = {'success': float(all(met)), 'gcs': fmean(met), 'driven_m': robot.driven_m}
-    return {**told, **figures, 'n_steps': len(attempt.done), **asdict(attempt.ledger.usage)}
+    return {**outcome, **figures, 'n_steps': len(attempt.done), **asdict(attempt.ledger.usage)}
 
 
 def results(rows: Sequence[Row]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What beliefs about objects are worth, against the truth about a home. Knows no rule."""
+"""How right beliefs about objects are, against the truth about a home."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

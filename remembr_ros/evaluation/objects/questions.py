@@ -73,7 +73,7 @@ class HomeTruth:
         )
         looks = Counter((item.label, item.colour) for item in home.items)
         small = [item for item in home.items if item.kind == 'small' and item.label != 'plant']
-        self._alone = [one for one in small if looks[one.label, one.colour] == 1]
+        self._alone = [item for item in small if looks[item.label, item.colour] == 1]
         self._now = home.visits[-1].placements
         # By item, the visits before which it was moved or taken away.
         self._changes = {
@@ -97,7 +97,7 @@ class HomeTruth:
         ]
         for some in asked:
             rng.shuffle(some)
-        return [one for one in chain.from_iterable(zip_longest(*asked)) if one is not None][:A_HOME]
+        return [question for question in chain.from_iterable(zip_longest(*asked)) if question][:A_HOME]
 
     def right(self, asked: HomeQuestion, answer: Answer) -> bool:
         """Tell whether an answer is right."""
@@ -108,13 +108,13 @@ class HomeTruth:
             return answer.time_ns is not None and abs(answer.time_ns - asked.time_ns) <= LATER_NS
         if asked.yes is not None:
             return answer.binary is asked.yes
-        told = [self._items(hit.memory) for hit in answer.evidence]
+        cited = [self._items(hit.memory) for hit in answer.evidence]
         if asked.number is not None:
-            return (0 if ' none ' in answer.text else len(told)) == asked.number
+            return (0 if ' none ' in answer.text else len(cited)) == asked.number
         items = asked.items or frozenset()
-        named = sum(any(number in one for one in told) for number in items)
-        wrong = sum(one.isdisjoint(items | asked.also) for one in told)
-        return named >= asked.part * len(items) and wrong <= (1.0 - asked.part) * len(told)
+        named = sum(any(number in numbers for numbers in cited) for number in items)
+        wrong = sum(numbers.isdisjoint(items | asked.also) for numbers in cited)
+        return named >= asked.part * len(items) and wrong <= (1.0 - asked.part) * len(cited)
 
     def _items(self, memory: Memory) -> frozenset[int]:
         """Return what an object may be: what is, or was, at its place."""
@@ -263,7 +263,7 @@ def ask_home(home: Home, course: Course) -> list[tuple[str, str, str, bool]]:
     """
     assert isinstance(course.rule, RemembrRule)  # nobody else's can be asked
     truth, planner = HomeTruth(home, course), OfflinePlanner()
-    now_ns, told = int(course.seen_ns.max()) + LATER_NS, []
+    now_ns, rows = int(course.seen_ns.max()) + LATER_NS, []
     with TemporaryDirectory() as folder:
         store = open_store(str(Path(folder) / 'home.db'), HashingEmbedder())
         try:
@@ -272,7 +272,7 @@ def ask_home(home: Home, course: Course) -> list[tuple[str, str, str, bool]]:
                 answer = planner.answer(
                     Question(question.text, now_ns), store, Run(time.monotonic() + TIMEOUT_S)
                 )
-                told.append((question.kind, question.text, answer.text, truth.right(question, answer)))
+                rows.append((question.kind, question.text, answer.text, truth.right(question, answer)))
         finally:
             store.close()
-    return told
+    return rows

@@ -62,7 +62,7 @@ class ObjectRule(Protocol):
 
 
 class RemembrRule:
-    """The object memory of this project."""
+    """The object memory of this package."""
 
     def __init__(self) -> None:
         self._map, self._now_ns = ObjectMap('robot'), 0
