@@ -17,10 +17,10 @@ class Problem:
     """
 
     def __init__(
-        self, log: logging.Logger, what: str, recovered: str, clock: Callable[[], float] = time.monotonic
+        self, log: logging.Logger, trouble: str, recovered: str, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._log = log
-        self._what = what
+        self._what = trouble
         self._recovered = recovered
         self._clock = clock
         self._logged_at = float('-inf')

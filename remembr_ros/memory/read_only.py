@@ -115,8 +115,8 @@ class ReadOnlyEngine(EmbeddedEngine):
 def _copy(path: Path, collection: str, folder: Path) -> int:
     """Copy what is read of a memory into a folder; return its size [bytes]."""
     index = Path(f'{path}.index') / collection
-    there = [path, *path.parent.glob(f'{path.name}[-.]*'), *index.glob('*')]
-    files = [file for file in there if file.is_file()]
+    paths = [path, *path.parent.glob(f'{path.name}[-.]*'), *index.glob('*')]
+    files = [file for file in paths if file.is_file()]
     size = sum(map(size_on_disk, files))
     free = shutil.disk_usage(folder).free
     if free < size + RESERVE:

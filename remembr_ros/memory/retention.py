@@ -63,9 +63,9 @@ class RetentionPolicy:
             raise InvalidRequest(
                 f'{self.max_age_s} s is no longest time to keep memories; leave it out for ever'
             )
-        for what, limit in (('memories', self.max_memories), ('bytes', self.max_bytes)):
+        for unit, limit in (('memories', self.max_memories), ('bytes', self.max_bytes)):
             if limit is not None and limit <= 0:
-                raise InvalidRequest(f'at most {limit} {what} is no memory; leave it out to keep any number')
+                raise InvalidRequest(f'at most {limit} {unit} is no memory; leave it out to keep any number')
         unknown = set(self.keep_sources) - set(SOURCES)
         if unknown:
             raise InvalidRequest(f'{sorted(unknown)[0]!r} is not a source; there are {", ".join(SOURCES)}')

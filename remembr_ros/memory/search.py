@@ -133,7 +133,7 @@ class StoreSearch(ABC):
             scores = {hit.memory.id: hit.score for hit in hits}
         found = choose_objects(query, known, scores)
         names = self.places().names_of([thing.known.memory for thing in found.objects])
-        named = (replace(one, place=name) for one, name in zip(found.objects, names, strict=True))
+        named = (replace(thing, place=name) for thing, name in zip(found.objects, names, strict=True))
         return replace(found, objects=tuple(named))
 
     def _fitting(self, text: str, scope: Scope, limit: int, *, hybrid: bool) -> list[Hit]:
@@ -150,15 +150,15 @@ class StoreSearch(ABC):
             found += engine.with_words(text, scope, most)
         vectors = np.stack([vector, *self.embedder.embed(single)]) if single else vector[None]
         compared = engine.compared(vectors, list(dict.fromkeys(found)))
-        compared = [one for one in compared if one.memory.source != PLACE or scope.source == PLACE]
-        memories = [one.memory for one in compared]
+        compared = [match for match in compared if match.memory.source != PLACE or scope.source == PLACE]
+        memories = [match.memory for match in compared]
         shares = engine.word_shares(text, memories) if hybrid else [None] * len(memories)
         worth = engine.rarities(single, memories)
         scored = [
-            (ranking.score(ranking.meaning(one.cosines, one.paragraphs, worth), share), one.memory)
-            for one, share in zip(compared, shares, strict=True)
+            (ranking.score(ranking.meaning(match.cosines, match.paragraphs, worth), share), match.memory)
+            for match, share in zip(compared, shares, strict=True)
         ]
-        cosines = {one.memory.id: one.cosines for one in compared}
+        cosines = {match.memory.id: match.cosines for match in compared}
         hits: list[Hit] = []
         for score, memory in ranking.best_first(scored)[:limit]:
             shown = len(hits) < QUOTED

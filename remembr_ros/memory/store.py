@@ -284,8 +284,8 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
             if self._closed or not self._spooling:
                 raise
             problem = str(error)
-        where, waiting = (self._uri, self._collection), self.waiting
-        return info_of(where, stamp, stored, keyframes=self.keyframes, waiting=waiting, problem=problem)
+        address, waiting = (self._uri, self._collection), self.waiting
+        return info_of(address, stamp, stored, keyframes=self.keyframes, waiting=waiting, problem=problem)
 
     def all(self) -> list[Memory]:
         """Return every memory, oldest first."""

@@ -43,7 +43,7 @@ class StoreInfo:
 
 
 def info_of(
-    where: tuple[str, str],
+    address: tuple[str, str],
     stamp: Stamp | None,
     stored: Summary | None,
     *,
@@ -53,14 +53,14 @@ def info_of(
 ) -> StoreInfo:
     """Return what a store holds.
 
-    :param where: uri and collection
+    :param address: uri and collection
     :param stamp: of the collection; None: its server is away
     :param stored: in the database; None: its server is away
     :param waiting: what waits for the server; None: nothing can
     """
     count, size_bytes = keyframes.totals()
     return StoreInfo(
-        *where,
+        *address,
         embedder=stamp.embedder if stamp else '',
         dimension=stamp.dimension if stamp else 0,
         memories=stored.memories if stored else None,

@@ -188,8 +188,8 @@ def _opened(path: Path) -> FileIO:
             raise ValueError from error
         raise
     file = FileIO(descriptor)
-    there = os.fstat(descriptor)
-    if not stat.S_ISREG(there.st_mode) or there.st_size > MAX_BYTES:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_BYTES:
         file.close()
         raise ValueError
     return file

@@ -83,13 +83,13 @@ class WholeChanges:
                     for undertaking in undertakings
                     if not undertaking.work.asked and undertaking.work.vacuum <= vacuum
                 ]
-                ids += [gone for one in failed if one.has_rows for gone in one.work.ids]
-                names += [name for one in failed for name in one.work.keyframes]
+                ids += [gone for cut_off in failed if cut_off.has_rows for gone in cut_off.work.ids]
+                names += [name for cut_off in failed for name in cut_off.work.keyframes]
                 own = [self._undone.begin(Work(ids=tuple(ids), keyframes=tuple(names), vacuum=vacuum))]
                 undertakings.extend(own)
-                for one in failed:
-                    one.end()
-                    undertakings.remove(one)
+                for cut_off in failed:
+                    cut_off.end()
+                    undertakings.remove(cut_off)
             if vacuum:
                 self._finish_all(engine, undertakings)
             else:
@@ -142,7 +142,7 @@ class WholeChanges:
                     move.end()
             if leaves or not self._moved:
                 self._moved += self._begin_move(engine, asked, memories, undertakings)
-            return sum(len(one.work.placed) for one in self._moved)
+            return sum(len(undertaking.work.placed) for undertaking in self._moved)
 
     def was_cut_off(self, engine: Engine, asked: str) -> bool:
         """Tell whether a move was cut off, and nobody has been told yet that it is finished."""
@@ -152,7 +152,7 @@ class WholeChanges:
                 for undertaking in undertakings
                 if undertaking.work.asked == asked and undertaking.work.placed
             ]
-            return any(one.has_rows or _is_done(engine, one.work.placed) for one in asked_before)
+            return any(cut.has_rows or _is_done(engine, cut.work.placed) for cut in asked_before)
 
     def close(self, told: bool = True) -> None:
         """Let go of what was moved.
@@ -160,14 +160,14 @@ class WholeChanges:
         :param told: somebody knows that it was; False: it will be recognised when it is asked for again
         """
         moved, self._moved = self._moved, []
-        for one in moved:
+        for undertaking in moved:
             try:
                 if told:
-                    one.end()
+                    undertaking.end()
             except StoreUnavailable as error:
                 logger.warning('the memories were moved, but that may be said once more: %s', error)
             finally:
-                one.leave()
+                undertaking.leave()
 
     def _begin_move(
         self,
@@ -235,7 +235,7 @@ class WholeChanges:
     @staticmethod
     def _place(engine: Engine, placed: Sequence[Placed]) -> None:
         for start in range(0, len(placed), BATCH):
-            places = {one.id: one.to for one in placed[start : start + BATCH]}
+            places = {placed_memory.id: placed_memory.to for placed_memory in placed[start : start + BATCH]}
             engine.update([_placed(memory, places[memory.id]) for memory in engine.get(list(places))])
 
     def _clean(self, engine: Engine, undertakings: Sequence[Undertaking]) -> None:
@@ -263,8 +263,8 @@ def move_asked(
     map_id: str, transform: RigidTransform | None, new_map_id: str | None, frame_id: str | None
 ) -> str:
     """Return what somebody wants moved, to recognise it when it is asked for again."""
-    where = transform and (transform.translation, transform.rotation)
-    return json.dumps([map_id, where, new_map_id, frame_id])
+    matrix = transform and (transform.translation, transform.rotation)
+    return json.dumps([map_id, matrix, new_map_id, frame_id])
 
 
 def _place(memory: Memory) -> Location:
@@ -283,17 +283,17 @@ def _is_done(engine: Engine, placed: Sequence[Placed]) -> bool:
     None of them is, where somebody put back an older copy of the database, or recorded all of them again. One
     is enough: others may have been forgotten since, or extended by a stay.
     """
-    return any(now == one.to for now, one in _changing(engine, placed))
+    return any(now == move.to for now, move in _changing(engine, placed))
 
 
 def _put_back(engine: Engine, placed: Sequence[Placed]) -> list[Placed]:
     """Return those that are where they were before: somebody imported an older copy of them since."""
-    return [one for now, one in _changing(engine, placed) if now == one.was]
+    return [move for now, move in _changing(engine, placed) if now == move.was]
 
 
 def _changing(engine: Engine, placed: Sequence[Placed]) -> Iterator[tuple[Location, Placed]]:
     """Yield where memories are that a move puts elsewhere; those without a place may stay where they are."""
     for start in range(0, len(placed), BATCH):
-        moves = {one.id: one for one in placed[start : start + BATCH] if one.to != one.was}
+        moves = {move.id: move for move in placed[start : start + BATCH] if move.to != move.was}
         for memory in engine.get(list(moves)):
             yield _place(memory), moves[memory.id]

@@ -134,12 +134,12 @@ def absorb_deed(known: Iterable[Memory], new: Memory, config: Consolidation) -> 
         end_ns=max(last.end_ns, new.end_ns),
         travelled=last.travelled + new.travelled,
         merged=last.merged + 1,
-        facts={**last.facts, 'times': [list(one) for one in times]},
+        facts={**last.facts, 'times': [list(span) for span in times]},
     )
 
 
 def _times(memory: Memory) -> list[tuple[int, int]]:
-    return [(one.start_ns, one.end_ns) for one in each_time(memory)]
+    return [(time.start_ns, time.end_ns) for time in each_time(memory)]
 
 
 def _is_same(memory: Memory, new: Memory, config: Consolidation) -> bool:

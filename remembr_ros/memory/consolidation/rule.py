@@ -88,12 +88,12 @@ def scene_of(entry: Entry) -> Scene:
 
 def telling_sentences(memory: Memory) -> dict[int, str]:
     """Return the sentences of a caption that say something, all if none does, by number of passage."""
-    said = {
+    texts = {
         number: passage.text
         for number, passage in enumerate(passages(memory))
         if passage.is_sentence and passage.text not in memory.scene_text
     }
-    return {number: text for number, text in said.items() if not _SAYS_NOTHING.search(text)} or said
+    return {number: text for number, text in texts.items() if not _SAYS_NOTHING.search(text)} or texts
 
 
 def absorb(stored: Sequence[Scene], new: Scene, config: Consolidation) -> Memory | None:
@@ -217,13 +217,13 @@ def _nothing_gone(before: Sequence[Scene], new: Scene, config: Consolidation) ->
     return bool(np.all(_known(last, new, config) | is_usual))
 
 
-def _known(said: Scene, before: Scene, config: Consolidation) -> NDArray[np.bool_]:
+def _known(scene: Scene, before: Scene, config: Consolidation) -> NDArray[np.bool_]:
     """Return which sentences of one scene the other says, too: shape (sentences of said,).
 
     Each counts, not their mean: one sentence about a person is the change among ten about a room.
     """
-    least = config.alike_short if min(len(said.vectors), len(before.vectors)) <= SHORT else config.alike
-    return np.asarray(np.max(said.vectors @ before.vectors.T, axis=1, initial=-1.0) >= least)
+    least = config.alike_short if min(len(scene.vectors), len(before.vectors)) <= SHORT else config.alike
+    return np.asarray(np.max(scene.vectors @ before.vectors.T, axis=1, initial=-1.0) >= least)
 
 
 # Measured over a simulated day and real drives; the table is in docs/consolidation.md.

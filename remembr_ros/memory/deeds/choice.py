@@ -32,12 +32,12 @@ def choose_deeds(query: DeedQuery, source: Source) -> FoundDeeds:
     every, anchors = _related(replace(query, never=''), source)
     if query.never:
         asked = replace(query, never='', nth=None, limit=None)
-        names = {_name(one, query.never) for one in every}
+        names = {_name(deed, query.never) for deed in every}
         anytime = replace(query.scope, after_ns=None, before_ns=None)
         anywhere = source(DeedQuery(scope=anytime, never=query.never))
-        others = {_name(one, query.never): one for one in anywhere}  # the last one of each
-        every = [one for name, one in others.items() if name and not _covered(name, names)]
-        every = [one for one in every if not asked.object or one.fits(DeedQuery(object=asked.object))]
+        others = {_name(deed, query.never): deed for deed in anywhere}  # the last one of each
+        every = [deed for name, deed in others.items() if name and not _covered(name, names)]
+        every = [deed for deed in every if not asked.object or deed.fits(DeedQuery(object=asked.object))]
     ordered = _ordered(every, query)
     if query.nth is not None:
         at = query.nth - 1 if query.nth > 0 else query.nth
@@ -45,8 +45,8 @@ def choose_deeds(query: DeedQuery, source: Source) -> FoundDeeds:
     return FoundDeeds(tuple(ordered[: query.limit]), tuple(every), tuple(anchors))
 
 
-def _name(one: Occurrence, field: str) -> str:
-    return str(getattr(one.facts, field)).casefold()
+def _name(deed: Occurrence, field: str) -> str:
+    return str(getattr(deed.facts, field)).casefold()
 
 
 def _covered(name: str, names: Iterable[str]) -> bool:
@@ -60,11 +60,11 @@ def _related(query: DeedQuery, source: Source) -> tuple[list[Occurrence], list[O
     after, before, during = (_anchors(side, source) if side is not None else None for side in sides)
     if query.right:
         sought = after or before or []
-        beside = [_beside(one, query, source, later=query.after is not None) for one in sought]
-        pairs = [(one, anchor) for one, anchor in zip(beside, sought, strict=True) if one is not None]
-        kept = set(map(id, _fitting(query, [one for one, _ in pairs])))
+        beside = [_beside(deed, query, source, later=query.after is not None) for deed in sought]
+        pairs = [(deed, anchor) for deed, anchor in zip(beside, sought, strict=True) if deed is not None]
+        kept = set(map(id, _fitting(query, [deed for deed, _ in pairs])))
         pairs = [pair for pair in pairs if id(pair[0]) in kept]
-        return [one for one, _ in pairs], [anchor for _, anchor in pairs]
+        return [deed for deed, _ in pairs], [anchor for _, anchor in pairs]
     anchors: list[Occurrence] = []
     window: tuple[int | None, int | None] = (None, None)
     if after is not None and before is not None:
@@ -80,102 +80,102 @@ def _related(query: DeedQuery, source: Source) -> tuple[list[Occurrence], list[O
     found = [] if narrowed is None else _fitting(query, source(replace(query, scope=narrowed)))
     own = {(anchor.memory.id, anchor.start_ns) for anchor in anchors}
     found = [
-        one
-        for one in found
-        if (one.memory.id, one.start_ns) not in own
-        and (window[0] is None or one.start_ns >= window[0])
-        and (window[1] is None or one.end_ns <= window[1])
+        deed
+        for deed in found
+        if (deed.memory.id, deed.start_ns) not in own
+        and (window[0] is None or deed.start_ns >= window[0])
+        and (window[1] is None or deed.end_ns <= window[1])
     ]
     if during is not None:
-        inside = [(one, anchor) for one in found for anchor in during if _lasts(anchor, one)]
-        found = list({id(one): one for one, _ in inside}.values())
+        inside = [(deed, anchor) for deed in found for anchor in during if _lasts(anchor, deed)]
+        found = list({id(deed): deed for deed, _ in inside}.values())
         anchors = [*anchors, *{id(anchor): anchor for _, anchor in inside}.values()] or during
     if query.at_ns is not None and found:
-        apart = [max(one.start_ns - query.at_ns, query.at_ns - one.end_ns, 0) for one in found]
-        found = [one for one, ns in zip(found, apart, strict=True) if ns == min(apart)]
+        apart = [max(deed.start_ns - query.at_ns, query.at_ns - deed.end_ns, 0) for deed in found]
+        found = [deed for deed, ns in zip(found, apart, strict=True) if ns == min(apart)]
     return found, anchors
 
 
 def _anchors(query: DeedQuery, source: Source) -> list[Occurrence]:
     found = choose_deeds(query, source).found
-    return sorted(found, key=lambda one: (one.start_ns, one.end_ns))
+    return sorted(found, key=lambda deed: (deed.start_ns, deed.end_ns))
 
 
-def _lasts(anchor: Occurrence, one: Occurrence) -> bool:
-    same = (anchor.memory.id, anchor.start_ns) == (one.memory.id, one.start_ns)
-    return not same and anchor.start_ns <= one.start_ns <= anchor.end_ns
+def _lasts(anchor: Occurrence, other: Occurrence) -> bool:
+    same = (anchor.memory.id, anchor.start_ns) == (other.memory.id, other.start_ns)
+    return not same and anchor.start_ns <= other.start_ns <= anchor.end_ns
 
 
 def _last_pair(after: Sequence[Occurrence], before: Sequence[Occurrence]) -> list[Occurrence]:
     """Return the last two of which one is over when the other begins; the nearest such."""
     for end in reversed(before):
-        earlier = [one for one in after if one.end_ns <= end.start_ns]
+        earlier = [deed for deed in after if deed.end_ns <= end.start_ns]
         if earlier:
             return [earlier[-1], end]
     return []
 
 
-def _beside(one: Occurrence, query: DeedQuery, source: Source, *, later: bool) -> Occurrence | None:
+def _beside(deed: Occurrence, query: DeedQuery, source: Source, *, later: bool) -> Occurrence | None:
     """Return the deed right after, or right before, another one of the same robot."""
-    robot = replace(query.scope, robots=(one.memory.robot,))
+    robot = replace(query.scope, robots=(deed.memory.robot,))
     kind = HANDLING if query.kind == HANDLING else ''
-    side = robot.within(one.end_ns, None) if later else robot.within(None, one.start_ns)
+    side = robot.within(deed.end_ns, None) if later else robot.within(None, deed.start_ns)
     others = [
         other
         for other in (source(DeedQuery(kind, scope=side)) if side else ())
-        if (other.memory.id, other.start_ns) != (one.memory.id, one.start_ns)
-        and (other.start_ns >= one.end_ns if later else other.end_ns <= one.start_ns)
+        if (other.memory.id, other.start_ns) != (deed.memory.id, deed.start_ns)
+        and (other.start_ns >= deed.end_ns if later else other.end_ns <= deed.start_ns)
     ]
     if not others:
         return None
     return min(others, key=lambda o: o.start_ns) if later else max(others, key=lambda o: o.end_ns)
 
 
-def _fitting(query: DeedQuery, some: Sequence[Occurrence]) -> list[Occurrence]:
+def _fitting(query: DeedQuery, deeds: Sequence[Occurrence]) -> list[Occurrence]:
     if query.kind in ('', MOVES[0]):
-        return [one for one in some if one.fits(query)]
-    meant = kinds_meant(query.kind, {one.facts.kind for one in some})
+        return [deed for deed in deeds if deed.fits(query)]
+    meant = kinds_meant(query.kind, {deed.facts.kind for deed in deeds})
     for kinds in meant:
-        if found := [one for one in some if one.facts.kind in kinds and one.fits(query)]:
+        if found := [deed for deed in deeds if deed.facts.kind in kinds and deed.fits(query)]:
             return found
     # No kind is called so: what was said of it may have the word.
-    said = replace(query, attribute=f'{query.attribute} {query.kind}'.strip())
-    return [] if meant else [one for one in some if one.fits(said)]
+    wider = replace(query, attribute=f'{query.attribute} {query.kind}'.strip())
+    return [] if meant else [deed for deed in deeds if deed.fits(wider)]
 
 
-def _ordered(some: Sequence[Occurrence], query: DeedQuery) -> list[Occurrence]:
+def _ordered(deeds: Sequence[Occurrence], query: DeedQuery) -> list[Occurrence]:
     here, order = query.here or (0.0, 0.0, 0.0), query.order
     if order is DeedOrder.FIRST:
-        return list(some)
+        return list(deeds)
     if order is DeedOrder.LAST:
-        return list(reversed(some))
+        return list(reversed(deeds))
     if order in (DeedOrder.LONGEST, DeedOrder.SHORTEST):
-        return sorted(some, key=lambda one: one.seconds, reverse=order is DeedOrder.LONGEST)
-    placed = [one for one in some if one.memory.pose is not None]
+        return sorted(deeds, key=lambda deed: deed.seconds, reverse=order is DeedOrder.LONGEST)
+    placed = [deed for deed in deeds if deed.memory.pose is not None]
     if order is DeedOrder.WAY:
         return _shortest_way(placed, here)
-    away = {id(one): distance(_at(one), here) for one in placed}
-    return sorted(placed, key=lambda one: away[id(one)], reverse=order is DeedOrder.FARTHEST)
+    away = {id(deed): distance(_at(deed), here) for deed in placed}
+    return sorted(placed, key=lambda deed: away[id(deed)], reverse=order is DeedOrder.FARTHEST)
 
 
-def _at(one: Occurrence) -> Point:
-    pose = one.memory.pose
+def _at(deed: Occurrence) -> Point:
+    pose = deed.memory.pose
     return pose.position if pose is not None else (0.0, 0.0, 0.0)
 
 
-def _shortest_way(some: Sequence[Occurrence], here: Point) -> list[Occurrence]:
+def _shortest_way(deeds: Sequence[Occurrence], here: Point) -> list[Occurrence]:
     """Return things in the order of a short way from here by all of them: of few the shortest; of more to the
     nearest first, then without legs that cross (2-opt, Croes 1958)."""
-    if len(some) <= TRIED:
+    if len(deeds) <= TRIED:
 
         def length(way: Iterable[Occurrence]) -> float:
             return sum(dist(at, to) for at, to in pairwise([here, *map(_at, way)]))
 
-        return list(min(permutations(some), key=length))
-    left, way = list(some), list[Occurrence]()
+        return list(min(permutations(deeds), key=length))
+    left, way = list(deeds), list[Occurrence]()
     at = here
     while left:
-        way.append(min(left, key=lambda one: dist(_at(one), at)))
+        way.append(min(left, key=lambda deed: dist(_at(deed), at)))
         left.remove(way[-1])
         at = _at(way[-1])
     points = [here, *map(_at, way)]

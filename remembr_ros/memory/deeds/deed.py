@@ -99,9 +99,9 @@ class Deed:
             places = {'began': self.began, 'goal': self.goal}
             relative = {name: self.pose.relative(at) for name, at in places.items() if at is not None}
             facts = facts.model_copy(update=relative)
-        what = (facts.kind, facts.object, facts.receptacle, facts.place, facts.text)
+        parts = (facts.kind, facts.object, facts.receptacle, facts.place, facts.text)
         return Memory(
-            id=memory_id(robot, AGENT, self.begin_ns, self.key or '\0'.join(what)),
+            id=memory_id(robot, AGENT, self.begin_ns, self.key or '\0'.join(parts)),
             robot=robot,
             start_ns=self.begin_ns,
             end_ns=self.end_ns,
@@ -227,8 +227,8 @@ def kind_said(text: str) -> str:
 
 def sentence(facts: _Facts) -> str:
     """Return what was done, to what, where, how that ended and why."""
-    told = facts.text or _made(facts)
-    bare = told.rstrip('. ') or told  # what follows stands before the full stop
+    text = facts.text or _made(facts)
+    bare = text.rstrip('. ') or text  # what follows stands before the full stop
     known = bare.casefold()
     more = [facts.object, facts.receptacle, facts.place]
     names = (facts.kind, *_VERBS.get(facts.kind, ()))
@@ -236,30 +236,30 @@ def sentence(facts: _Facts) -> str:
     if facts.text and done and not any(name in known for name in names):
         more.insert(0, _VERBS.get(facts.kind, names)[0])
     more = [word for word in dict.fromkeys(more) if word and word.casefold() not in known]
-    told = bare if more or facts.reason else told
-    told += f' ({", ".join(more)})' if more else ''
+    text = bare if more or facts.reason else text
+    text += f' ({", ".join(more)})' if more else ''
     if facts.text and facts.outcome in ('failed', 'cancelled') and facts.outcome[:4] not in known:
-        told += f'; {facts.outcome}'
-    if facts.reason and facts.reason.casefold() not in told.casefold():
-        told += f': {facts.reason}'
-    return told[:1].upper() + told[1:]
+        text += f'; {facts.outcome}'
+    if facts.reason and facts.reason.casefold() not in text.casefold():
+        text += f': {facts.reason}'
+    return text[:1].upper() + text[1:]
 
 
 def _made(facts: _Facts) -> str:
     past, plain = _VERBS.get(facts.kind, (facts.kind, facts.kind))
-    of = f' {_the(facts.object)}' if facts.object else ''
+    object_ = f' {_the(facts.object)}' if facts.object else ''
     if facts.kind == 'go':
         to = facts.receptacle or facts.object or facts.place
-        of = f' to {_the(to)}' if to else ' to another place'
+        object_ = f' to {_the(to)}' if to else ' to another place'
     elif facts.receptacle:
-        of += f' {_BETWEEN.get(facts.kind, "at")} {_the(facts.receptacle)}'
+        object_ += f' {_BETWEEN.get(facts.kind, "at")} {_the(facts.receptacle)}'
     if facts.outcome == 'failed' and facts.kind != 'fail':
-        return f'failed to {plain}{of}'
+        return f'failed to {plain}{object_}'
     if facts.outcome == 'cancelled':
-        return f'was stopped before it could {plain}{of}'
+        return f'was stopped before it could {plain}{object_}'
     if facts.outcome == 'unknown' and facts.reason:
-        return f'began to {plain}{of}'
-    return f'{past}{of}'
+        return f'began to {plain}{object_}'
+    return f'{past}{object_}'
 
 
 def _the(name: str) -> str:

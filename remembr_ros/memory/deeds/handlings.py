@@ -39,22 +39,22 @@ def handlings(done: Sequence[Occurrence]) -> list[Occurrence]:
             picked.append(deed)
         else:
             found.append(_handling(deed, deed, done))
-    found += [_handling(one, one, done) for one in picked]
-    return sorted(found, key=lambda one: (one.start_ns, one.end_ns))
+    found += [_handling(deed, deed, done) for deed in picked]
+    return sorted(found, key=lambda handling: (handling.start_ns, handling.end_ns))
 
 
-def is_same(one: Occurrence, other: Occurrence, part: str = 'object') -> bool:
+def is_same(deed: Occurrence, other: Occurrence, part: str = 'object') -> bool:
     """Tell whether two deeds were done to the same thing: by its id, or else its name.
 
     :param part: one of FIELDS; of receptacles without an id many have one name: they are the same where the
         deeds were done within REACH_M
     """
-    ids, names = ([getattr(o.facts, name, '') for o in (one, other)] for name in (f'{part}_id', part))
+    ids, names = ([getattr(o.facts, name, '') for o in (deed, other)] for name in (f'{part}_id', part))
     if all(ids):
         return bool(ids[0] == ids[1])
-    at = [o.memory.pose.position for o in (one, other) if o.memory.pose is not None]
+    at = [o.memory.pose.position for o in (deed, other) if o.memory.pose is not None]
     near = part != 'receptacle' or len(at) < 2 or distance(*at) <= REACH_M
-    return one is other or (near and names[0].casefold() == names[1].casefold() != '')
+    return deed is other or (near and names[0].casefold() == names[1].casefold() != '')
 
 
 def _handling(place: Occurrence, pick: Occurrence, done: Sequence[Occurrence]) -> Occurrence:

@@ -70,7 +70,7 @@ class DeedPhrase:
 
     def of(self, name: str) -> list[str]:
         """Return the names that are meant for a field."""
-        return [said for said, field_name in self.names if field_name == name]
+        return [name_said for name_said, field_name in self.names if field_name == name]
 
     def query(self, *, loose: bool = False, bare: bool = False) -> DeedQuery:
         """Return what is asked for by it.
@@ -80,7 +80,7 @@ class DeedPhrase:
         """
         object_, receptacle, place = ('' if loose else next(iter(self.of(name)), '') for name in FIELDS)
         own = {(object_, 'object'), (receptacle, 'receptacle'), (place, 'place')}
-        rest = [said for said, name in self.names if (said, name) not in own and (name or not bare)]
+        rest = [text for text, name in self.names if (text, name) not in own and (name or not bare)]
         kind = '' if loose and self.weak else self.kind
         return DeedQuery(kind, object_, receptacle, place, attribute=' '.join(rest))
 
@@ -101,9 +101,9 @@ class DeedNames:
         self.kinds = frozenset(deed.facts.kind for deed in self.done) - {'', 'fail'}  # which is how it ended
         self._fields: dict[tuple[str, ...], set[str]] = {}
         self._words: set[str] = set()
-        told = {(name, getattr(deed.facts, name)) for deed in self.done for name in FIELDS}
-        for name, said in (*told, *((name, said) for said, name in self.others)):
-            if key := tuple(map(stem, words(said))):
+        names = {(name, getattr(deed.facts, name)) for deed in self.done for name in FIELDS}
+        for name, text in (*names, *((name, text) for text, name in self.others)):
+            if key := tuple(map(stem, words(text))):
                 self._fields.setdefault(key, set()).add(name)
         self._of_names = {word for key in self._fields for word in key}
         for caption in {deed.memory.caption for deed in self.done}:
@@ -112,19 +112,19 @@ class DeedNames:
 
     def read(self, text: str) -> DeedPhrase:
         """Return what a phrase says."""
-        said = words(text)
-        free = [True] * len(said)
-        names = self._names(said, free)
-        kind, weak = self._verb(said, free)
-        left = {i for i, is_free in enumerate(free) if is_free and _tells(said[i])}
-        known = {i for i in left if base(said[i]) in self._words}
-        names += [(said[i], '') for i in sorted(known)]
+        spoken = words(text)
+        free = [True] * len(spoken)
+        names = self._names(spoken, free)
+        kind, weak = self._verb(spoken, free)
+        left = {i for i, is_free in enumerate(free) if is_free and _tells(spoken[i])}
+        known = {i for i in left if base(spoken[i]) in self._words}
+        names += [(spoken[i], '') for i in sorted(known)]
         unknown = []
         for clause in _spans(text):
             # 'Out of curiosity, how often did you wave?' is about waves alone.
-            if any(not free[i] or i in known for i in clause) or len(clause) == len(said):
+            if any(not free[i] or i in known for i in clause) or len(clause) == len(spoken):
                 unknown += [
-                    said[i] for i in clause if i in left - known and said[max(i - 1, 0)] in _BEFORE_NOUN
+                    spoken[i] for i in clause if i in left - known and spoken[max(i - 1, 0)] in _BEFORE_NOUN
                 ]
         return DeedPhrase(kind, weak, tuple(dict.fromkeys(names)), tuple(unknown))
 
@@ -138,7 +138,7 @@ class DeedNames:
         """
         queries = [phrase.query(), phrase.query(loose=True)]
         if not exactly:
-            things = [DeedQuery('' if phrase.weak else phrase.kind, said) for said in phrase.of('object')[:1]]
+            things = [DeedQuery('' if phrase.weak else phrase.kind, name) for name in phrase.of('object')[:1]]
             queries += [phrase.query(bare=True), phrase.query(loose=True, bare=True), *things]
         queries = [query for query in queries if not query.names_nothing]
         for ended in dict.fromkeys((outcomes, ())):
@@ -147,21 +147,21 @@ class DeedNames:
                     return query
         return None
 
-    def _names(self, said: Sequence[str], free: list[bool]) -> list[tuple[str, str]]:
-        stems = list(map(stem, said))
+    def _names(self, spoken: Sequence[str], free: list[bool]) -> list[tuple[str, str]]:
+        stems = list(map(stem, spoken))
         found: list[tuple[int, str, str]] = []
-        for length in range(min(self._longest, len(said)), 0, -1):
-            for start in range(len(said) - length + 1):
+        for length in range(min(self._longest, len(spoken)), 0, -1):
+            for start in range(len(spoken) - length + 1):
                 span = range(start, start + length)
                 fields = self._named(stems[start : start + length]) if all(free[i] for i in span) else None
-                follows = said[start + 1] if start + 1 < len(said) else ''
+                follows = spoken[start + 1] if start + 1 < len(spoken) else ''
                 verb = length == 1 and (
-                    said[start] in PLAIN or said[max(start - 1, 0)] in _WHO or follows in _SAYING
+                    spoken[start] in PLAIN or spoken[max(start - 1, 0)] in _WHO or follows in _SAYING
                 )
                 if fields and not verb:
                     for i in span:
                         free[i] = False
-                    found.append((start, ' '.join(said[i] for i in span), _role(said, start, fields)))
+                    found.append((start, ' '.join(spoken[i] for i in span), _role(spoken, start, fields)))
         found.sort()
         return [(name, role) for _, name, role in found]
 
@@ -175,34 +175,34 @@ class DeedNames:
             name for key, fields in self._fields.items() if not same.isdisjoint(key[-1:]) for name in fields
         }
 
-    def _verb(self, said: Sequence[str], free: list[bool]) -> tuple[str, bool]:
+    def _verb(self, spoken: Sequence[str], free: list[bool]) -> tuple[str, bool]:
         """Return the kind that is said, of several that which says most, and whether it may be none."""
         best: tuple[tuple[int, int], str, list[int], bool] | None = None
         for same, usual in ((is_form, False), (is_same_kind, True)):
             for kind in self.kinds:
-                told = verb_of(kind)
-                cut = usual and len(told) == 2 and told[1] in PARTICLES and base(told[0]) not in _WEAK
+                verb = verb_of(kind)
+                cut = usual and len(verb) == 2 and verb[1] in PARTICLES and base(verb[0]) not in _WEAK
                 if cut:
-                    told = told[:1]  # 'handed it to him' for hand over
+                    verb = verb[:1]  # 'handed it to him' for hand over
                 at = [
                     next(
                         (
                             i
-                            for i, w in enumerate(said)
-                            if free[i] and same(w, one) and (not cut or w not in PLAIN)
+                            for i, w in enumerate(spoken)
+                            if free[i] and same(w, part) and (not cut or w not in PLAIN)
                         ),
                         -1,
                     )
-                    for one in told
+                    for part in verb
                 ]
-                if not told or min(at) < 0:
+                if not verb or min(at) < 0:
                     continue
-                follows = said[at[0] + 1] if at[0] + 1 < len(said) else ''
-                weak = len(told) == 1 and base(said[at[0]]) in _WEAK and follows not in _SAYING
-                rank = 4 * (not weak) + 2 * (not usual) + len(told)
+                follows = spoken[at[0] + 1] if at[0] + 1 < len(spoken) else ''
+                weak = len(verb) == 1 and base(spoken[at[0]]) in _WEAK and follows not in _SAYING
+                rank = 4 * (not weak) + 2 * (not usual) + len(verb)
                 if best is None or (rank, -at[0]) > best[0]:
                     # A usual word for several kinds stays as it is said: the query knows them all.
-                    best = ((rank, -at[0]), said[at[0]] if usual else kind, at, weak)
+                    best = ((rank, -at[0]), spoken[at[0]] if usual else kind, at, weak)
         if best is None:
             return '', False
         for i in best[2]:
@@ -223,13 +223,13 @@ def _tells(word: str) -> bool:
     return not (word in PLAIN or word in PARTICLES or base(word) in _WEAK or word.isdigit())
 
 
-def _role(said: Sequence[str], start: int, fields: set[str]) -> str:
+def _role(spoken: Sequence[str], start: int, fields: set[str]) -> str:
     """Return which field a name is meant for, by the word before it."""
     at = start - 1
-    while at >= 0 and said[at] in _ARTICLES:
+    while at >= 0 and spoken[at] in _ARTICLES:
         at -= 1
-    before = said[at] if at >= 0 else ''
-    if before == 'of' and at > 0 and said[at - 1] == 'out':
+    before = spoken[at] if at >= 0 else ''
+    if before == 'of' and at > 0 and spoken[at - 1] == 'out':
         before = 'out'
     if before in _INTO:
         return next((name for name in ('receptacle', 'place', 'object') if name in fields), '')

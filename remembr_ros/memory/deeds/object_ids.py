@@ -35,14 +35,14 @@ def with_object_ids(memory: Memory, known: Sequence[KnownObject]) -> Memory:
     facts = facts_of(memory)
     found: dict[str, Any] = {}
     for part in ('object', 'receptacle') if facts is not None else ():
-        told = getattr(facts, part)
+        name = getattr(facts, part)
         if (
-            told
+            name
             and not getattr(facts, f'{part}_id')
-            and (one := object_meant(told, memory, known)) is not None
+            and (thing := object_meant(name, memory, known)) is not None
         ):
-            found |= {f'{part}_id': one.id, part: one.name if told == one.id else told}
-            if part == 'object' and told != found[part]:
+            found |= {f'{part}_id': thing.id, part: thing.name if name == thing.id else name}
+            if part == 'object' and name != found[part]:
                 found['details'] = {**memory.facts.get('details', {}), BY: 'id'}
     if facts is None or not found:
         return memory
@@ -51,37 +51,37 @@ def with_object_ids(memory: Memory, known: Sequence[KnownObject]) -> Memory:
 
 
 def object_meant(
-    told: str, memory: Memory, known: Sequence[KnownObject], hand: Point | None = None
+    name: str, memory: Memory, known: Sequence[KnownObject], hand: Point | None = None
 ) -> KnownObject | None:
     """Return the object that a deed was done to; None: nobody knows it, or it could be any of several.
 
-    :param told: its name or id
+    :param name: its name or id
     :param hand: where the gripper was [m] in the map; None: only where the robot was is known
     """
-    if by_id := [one for one in known if told == one.id or told in one.facts.aliases]:
+    if by_id := [thing for thing in known if name == thing.id or name in thing.facts.aliases]:
         return by_id[0]
-    named = candidates(told, memory, known, hand)
+    named = candidates(name, memory, known, hand)
     at = hand or (memory.pose.position if memory.pose is not None else None)
     if len(named) > 1 and at is not None:
-        away = [distance(one.position, at) for one in named[:2]]
+        away = [distance(thing.position, at) for thing in named[:2]]
         named = named[:1] if away[1] - away[0] > (0.0 if hand else NEARER_M) else named
     return named[0] if len(named) == 1 else None
 
 
 def candidates(
-    told: str, memory: Memory, known: Sequence[KnownObject], hand: Point | None = None
+    name: str, memory: Memory, known: Sequence[KnownObject], hand: Point | None = None
 ) -> list[KnownObject]:
     """Return the objects of a name that a deed may have been done to, the nearest first: of several those in
     reach, of these those that were in sight then, if any was."""
-    named = [one for one in known if one.memory.map_id == memory.map_id and is_called(one, told)]
+    named = [thing for thing in known if thing.memory.map_id == memory.map_id and is_called(thing, name)]
     at = hand or (memory.pose.position if memory.pose is not None else None)
     if len(named) > 1 and at is not None:
         named = sorted(
-            (one for one in named if distance(one.position, at) <= REACH_M),
-            key=lambda one: distance(one.position, at),
+            (thing for thing in named if distance(thing.position, at) <= REACH_M),
+            key=lambda thing: distance(thing.position, at),
         )
     window = memory.start_ns - IN_SIGHT_NS, memory.end_ns + IN_SIGHT_NS
-    seen = [one for one in named if one.seen_within(*window)]
+    seen = [thing for thing in named if thing.seen_within(*window)]
     return seen if len(named) > 1 and seen else named
 
 
@@ -94,9 +94,9 @@ def state_left(facts: DeedFacts) -> str:
     """Return the state in which a deed left its object; empty: it changed none, as far as is known."""
     if facts.outcome in ('failed', 'cancelled'):
         return ''
-    told = facts.details.get(STATE)
-    if isinstance(told, str) and told.strip():
-        return ' '.join(told.split())[:MAX_NAMED]
+    name = facts.details.get(STATE)
+    if isinstance(name, str) and name.strip():
+        return ' '.join(name.split())[:MAX_NAMED]
     return next((state for kind, state in _LEFT.items() if is_same_kind(facts.kind, kind)), '')
 
 
@@ -107,20 +107,20 @@ def with_states(deeds: Iterable[Memory], known: Sequence[KnownObject]) -> list[M
 
     :param known: all objects
     """
-    by_id = {name: one for one in known for name in (one.id, *one.facts.aliases)}
-    states = {one.id: one.facts.states for one in known if one.facts.states}
+    by_id = {name: thing for thing in known for name in (thing.id, *thing.facts.aliases)}
+    states = {thing.id: thing.facts.states for thing in known if thing.facts.states}
     for memory in deeds:
         if (facts := facts_of(memory)) is None:
             continue
         meant, left = by_id.get(facts.object_id), state_left(facts)
-        states = {name: tuple(s for s in those if s[2] != memory.id) for name, those in states.items()}
+        states = {name: tuple(s for s in spans if s[2] != memory.id) for name, spans in states.items()}
         if meant is not None and left:
             more = (*states.get(meant.id, ()), (memory.end_ns, left, memory.id))
             states[meant.id] = tuple(sorted(more))[-STATES:]
     return [
-        replace(one.memory, facts={**one.memory.facts, 'states': [list(state) for state in told]})
-        for one in known
-        if (told := states.get(one.id, ())) != one.facts.states
+        replace(thing.memory, facts={**thing.memory.facts, 'states': [list(state) for state in states_now]})
+        for thing in known
+        if (states_now := states.get(thing.id, ())) != thing.facts.states
     ]
 
 

@@ -74,7 +74,7 @@ class Happened:
             return self._sights(query)
         if query.kind == HANDLING:
             return self._handlings(query.scope)
-        done = self.deeds(query.scope, talk=any(is_same_kind(query.kind, said) for said in _SAID))
+        done = self.deeds(query.scope, talk=any(is_same_kind(query.kind, verb) for verb in _SAID))
         return self._visits(query, done) if query.kind == STAY else done
 
     @property
@@ -98,21 +98,21 @@ class Happened:
         ]
         times = sorted(
             (time for memory in memories for time in each_time(memory)),
-            key=lambda one: (one.start_ns, one.end_ns),
+            key=lambda time: (time.start_ns, time.end_ns),
         )
-        times = [one for one in times if scope.admits(one)]
+        times = [memory for memory in times if scope.admits(memory)]
         last: dict[tuple[str, str], Memory] = {}
-        tell = any(one.travelled > 0.0 for one in times)  # how far they drove
+        tell = any(memory.travelled > 0.0 for memory in times)  # how far they drove
         found = []
-        for one, place in zip(times, self.places.names_of(times), strict=True):
-            facts = facts_of(one) or DeedFacts(text=one.caption)
+        for memory, place in zip(times, self.places.names_of(times), strict=True):
+            facts = facts_of(memory) or DeedFacts(text=memory.caption)
             if place and not facts.place:
                 facts = facts.model_copy(update={'place': place})
-            before = last.get((one.robot, one.map_id))
-            metres = one.travelled if tell else _driven(one, facts, before)
-            found.append(Occurrence(one.start_ns, one.end_ns, facts, (one,), metres))
-            if one.pose is not None:
-                last[one.robot, one.map_id] = one
+            before = last.get((memory.robot, memory.map_id))
+            metres = memory.travelled if tell else _driven(memory, facts, before)
+            found.append(Occurrence(memory.start_ns, memory.end_ns, facts, (memory,), metres))
+            if memory.pose is not None:
+                last[memory.robot, memory.map_id] = memory
         self._done[scope, talk] = found
         return found
 
@@ -139,9 +139,12 @@ class Happened:
         names = self.places.names_of(seen)
         found = [
             Occurrence(
-                one.start_ns, one.end_ns, DeedFacts(kind=SIGHT, object=query.object, place=place), (one,)
+                sight.start_ns,
+                sight.end_ns,
+                DeedFacts(kind=SIGHT, object=query.object, place=place),
+                (sight,),
             )
-            for one, place in zip(seen, names, strict=True)
+            for sight, place in zip(seen, names, strict=True)
         ]
         if query.object and not query.scope.source:
             things = self._recall.find_objects(ObjectQuery(query.object, scope=query.scope))
@@ -155,16 +158,16 @@ class Happened:
                         query.scope.after_ns, query.scope.before_ns
                     )
                 ]
-        return sorted(found, key=lambda one: (one.start_ns, one.end_ns))
+        return sorted(found, key=lambda sight: (sight.start_ns, sight.end_ns))
 
     def words_seen(self, text: str, scope: Scope) -> str:
         """Return the words of a text that something in a scope was said to be."""
-        said = {
+        stems = {
             stem(word)
             for memory in self._memories(replace(scope, without=(AGENT,)))
             for word in words(memory.caption)
         }
-        return ' '.join(word for word in words_without(STOP_WORDS, text) if stem(word) in said)
+        return ' '.join(word for word in words_without(STOP_WORDS, text) if stem(word) in stems)
 
     def _moves(self, query: DeedQuery) -> list[Occurrence]:
         """Return the stops, the turns or the legs whose middle lies in the time."""
@@ -174,24 +177,24 @@ class Happened:
         self.whole = self.whole and whole
         way = journey(memories, query.scope.after_ns, query.scope.before_ns)
         all_ways = way.stretches
-        some = {'standing': stops, 'turning': turns, 'driving': legs}
-        wanted = some.values() if query.kind == MOVES[0] else [some[query.kind.split(' ')[0]]]
-        found = way.inside([one for of_kind in wanted for one in of_kind(all_ways)])
+        finders = {'standing': stops, 'turning': turns, 'driving': legs}
+        wanted = finders.values() if query.kind == MOVES[0] else [finders[query.kind.split(' ')[0]]]
+        found = way.inside([stretch for of_kind in wanted for stretch in of_kind(all_ways)])
         scope = query.scope if query.scope.place is None else self.places.within(query.scope)
         return [
             Occurrence(
-                one.start_ns,
-                one.end_ns,
+                stretch.start_ns,
+                stretch.end_ns,
                 DeedFacts(
-                    kind=one.motion.value,
-                    place=self.places.name_at(one.memories[0].map_id, one.start),
-                    text=said_of(one),
+                    kind=stretch.motion.value,
+                    place=self.places.name_at(stretch.memories[0].map_id, stretch.start),
+                    text=said_of(stretch),
                 ),
-                one.memories,
-                one.driven_m,
+                stretch.memories,
+                stretch.driven_m,
             )
-            for one in sorted(found, key=lambda one: (one.start_ns, -one.end_ns))
-            if any(scope.reaches(pose.position) for pose in (one.start, one.end) if pose)
+            for stretch in sorted(found, key=lambda stretch: (stretch.start_ns, -stretch.end_ns))
+            if any(scope.reaches(pose.position) for pose in (stretch.start, stretch.end) if pose)
         ]
 
     def _visits(self, query: DeedQuery, done: Sequence[Occurrence]) -> list[Occurrence]:
@@ -199,20 +202,20 @@ class Happened:
         scope = query.scope
         places = self.places
         if query.place:
-            called = [one for one in places.all if any(is_named(query.place, name) for name in one.names)]
+            called = [room for room in places.all if any(is_named(query.place, name) for name in room.names)]
             places = places.without_parts_of(called)
         seen = self._memories(replace(scope, source=CAPTIONER)) if places else []
         made = (visit.within(scope.after_ns, scope.before_ns) for visit in visits(seen, places))
         found = [
             Occurrence(
-                one.start_ns,
-                one.end_ns,
-                DeedFacts(kind=STAY, place=' / '.join(one.place.names)),
-                (one.memories[len(one.memories) // 2], *one.memories),
-                spent_ns=one.spent_ns,
+                visit.start_ns,
+                visit.end_ns,
+                DeedFacts(kind=STAY, place=' / '.join(visit.place.names)),
+                (visit.memories[len(visit.memories) // 2], *visit.memories),
+                spent_ns=visit.spent_ns,
             )
-            for one in made
-            if one is not None
+            for visit in made
+            if visit is not None
         ]
         return found or _by_deeds(done)
 
@@ -233,37 +236,37 @@ class Happened:
             )
 
 
-def _driven(one: Memory, facts: DeedFacts, before: Memory | None) -> float:
+def _driven(memory: Memory, facts: DeedFacts, before: Memory | None) -> float:
     """Return how far a robot drove of which nobody tells that [m]: in a straight line, from where the deed
     began, or else from where the one before it ended."""
-    if one.pose is None:
+    if memory.pose is None:
         return 0.0
     if facts.began is not None:
         return distance((0.0, 0.0, 0.0), facts.began)
-    metres = distance(before.pose.position, one.pose.position) if before and before.pose else 0.0
+    metres = distance(before.pose.position, memory.pose.position) if before and before.pose else 0.0
     return metres if metres > DRIFT_M else 0.0
 
 
 def _by_deeds(done: Sequence[Occurrence]) -> list[Occurrence]:
     """Return the times in which a robot's deeds, one after the other, were done in the same place."""
     of_robot: defaultdict[str, list[Occurrence]] = defaultdict(list)
-    for one in done:
-        if one.facts.place:
-            of_robot[one.memory.robot].append(one)
+    for act in done:
+        if act.facts.place:
+            of_robot[act.memory.robot].append(act)
     found: list[Occurrence] = []
-    for some in of_robot.values():
+    for deeds in of_robot.values():
         last: Occurrence | None = None
-        for one in some:
-            same = last and last.facts.place == one.facts.place and one.start_ns - last.end_ns <= _APART_NS
+        for act in deeds:
+            same = last and last.facts.place == act.facts.place and act.start_ns - last.end_ns <= _APART_NS
             if last and same:
                 last = replace(
-                    last, end_ns=max(last.end_ns, one.end_ns), memories=(*last.memories, one.memory)
+                    last, end_ns=max(last.end_ns, act.end_ns), memories=(*last.memories, act.memory)
                 )
                 found[-1] = last
             else:
-                facts = DeedFacts(kind=STAY, place=one.facts.place)
-                found.append(last := Occurrence(one.start_ns, one.end_ns, facts, (one.memory, one.memory)))
-    return sorted(found, key=lambda one: (one.start_ns, one.end_ns))
+                facts = DeedFacts(kind=STAY, place=act.facts.place)
+                found.append(last := Occurrence(act.start_ns, act.end_ns, facts, (act.memory, act.memory)))
+    return sorted(found, key=lambda act: (act.start_ns, act.end_ns))
 
 
 def in_view(recall: Recall, now_ns: int, here: Pose | None, scope: Scope) -> tuple[str, FoundObjects]:
@@ -295,13 +298,13 @@ def last_of_each(done: Iterable[Occurrence], *kinds: str) -> list[Occurrence]:
     of_kind = (deed for deed in done if any(is_same_kind(deed.facts.kind, kind) for kind in kinds))
     carried = 'pick' in kinds  # from place to place; else things of one name in two places are two
     last = {
-        one.facts.object_id or (one.facts.object.casefold(), carried or one.facts.place.casefold()): one
-        for one in of_kind
-        if not one.failed
+        deed.facts.object_id or (deed.facts.object.casefold(), carried or deed.facts.place.casefold()): deed
+        for deed in of_kind
+        if not deed.failed
     }
     return [*last.values()]
 
 
-def hits_of(some: Iterable[Occurrence]) -> list[Hit]:
+def hits_of(deeds: Iterable[Occurrence]) -> list[Hit]:
     """Return the memories that these rest on, each once."""
-    return [Hit(memory, 1.0) for memory in {one.memory.id: one.memory for one in some}.values()]
+    return [Hit(memory, 1.0) for memory in {deed.memory.id: deed.memory for deed in deeds}.values()]

@@ -173,15 +173,15 @@ class Occurrence:
         return ' '.join((facts.kind, facts.object, facts.receptacle, facts.place, self.memory.caption))
 
 
-def is_named(asked: str, told: str) -> bool:
+def is_named(asked: str, name: str) -> bool:
     """Tell whether a name has all words of the one that is asked for, or others for the same things."""
-    stems = content_stems(told) if told else frozenset()
+    stems = content_stems(name) if name else frozenset()
     return all(stem in stems or not stems.isdisjoint(synonyms(stem)) for stem in content_stems(asked))
 
 
-def is_said(asked: str, told: str) -> bool:
+def is_said(asked: str, text: str) -> bool:
     """Tell whether a text has all words asked for, in any of their forms, or others for the same things."""
-    bases = {base(word) for word in words(told)}
+    bases = {base(word) for word in words(text)}
     return all(
         base(word) in bases or any(base(same) in bases for same in synonyms(stem(word)))
         for word in words_without(STOP_WORDS, asked)
@@ -206,7 +206,7 @@ class FoundDeeds:
     @property
     def seconds(self) -> float:
         """How long all that meet the conditions took [s]."""
-        return fsum(one.seconds for one in self.every)
+        return fsum(occurrence.seconds for occurrence in self.every)
 
     @property
     def mean_seconds(self) -> float | None:
@@ -216,4 +216,4 @@ class FoundDeeds:
     @property
     def metres(self) -> float:
         """How far the robot drove in all of these [m]."""
-        return fsum(one.metres for one in self.every)
+        return fsum(occurrence.metres for occurrence in self.every)

@@ -14,43 +14,43 @@ RARE = 3  # words of a sentence that say how rare it is
 NAMED = 4  # things of each kind
 
 
-def by_day(some: Sequence[Occurrence], zone: tzinfo) -> dict[date, list[Occurrence]]:
+def by_day(deeds: Sequence[Occurrence], zone: tzinfo) -> dict[date, list[Occurrence]]:
     """Return what began on each day of a calendar."""
     days: dict[date, list[Occurrence]] = {}
-    for one in some:
-        days.setdefault(datetime.fromtimestamp(one.start_ns // NS, zone).date(), []).append(one)
+    for deed in deeds:
+        days.setdefault(datetime.fromtimestamp(deed.start_ns // NS, zone).date(), []).append(deed)
     return days
 
 
-def days_without(some: Sequence[Occurrence], whole: Sequence[Occurrence], zone: tzinfo) -> list[date]:
+def days_without(occurrences: Sequence[Occurrence], whole: Sequence[Occurrence], zone: tzinfo) -> list[date]:
     """Return the days between the first and the last of all on which none of some began."""
-    days, busy = sorted(by_day(whole, zone)), by_day(some, zone)
+    days, busy = sorted(by_day(whole, zone)), by_day(occurrences, zone)
     every = [days[0] + timedelta(days=n) for n in range((days[-1] - days[0]).days + 1)] if days else []
     return [day for day in every if day not in busy]
 
 
-def kinds_said(some: Sequence[Occurrence]) -> str:
+def kinds_said(deeds: Sequence[Occurrence]) -> str:
     """Return how many there are of each kind, and what most were done to: 'pick 3 times (cup, tray)'."""
     things: dict[str, Counter[str]] = {}
-    for one in some:
-        things.setdefault(one.facts.kind or 'other', Counter())[one.facts.object or one.facts.receptacle] += 1
-    said = []
-    for kind, of in sorted(things.items(), key=lambda item: -item[1].total()):
-        names = ', '.join(name for name, _ in of.most_common(NAMED) if name)
-        said.append(f'{kind} {of.total()} times' + (f' ({names})' if names else ''))
-    return ', '.join(said)
+    for act in deeds:
+        things.setdefault(act.facts.kind or 'other', Counter())[act.facts.object or act.facts.receptacle] += 1
+    phrases = []
+    for kind, counts in sorted(things.items(), key=lambda item: -item[1].total()):
+        names = ', '.join(name for name, _ in counts.most_common(NAMED) if name)
+        phrases.append(f'{kind} {counts.total()} times' + (f' ({names})' if names else ''))
+    return ', '.join(phrases)
 
 
-def rarest(some: Sequence[Occurrence], done: Sequence[Occurrence], most: int) -> list[Occurrence]:
+def rarest(deeds: Sequence[Occurrence], done: Sequence[Occurrence], most: int) -> list[Occurrence]:
     """Return those that are told in the rarest words, in the order of time.
 
     :param done: all deeds, which tell how rare a word is
     """
-    of = {id(one): {base(word) for word in words(one.memory.caption)} for one in (*done, *some)}
-    common = Counter(word for deed in done for word in of[id(deed)])
+    words_of = {id(deed): {base(word) for word in words(deed.memory.caption)} for deed in (*done, *deeds)}
+    common = Counter(word for deed in done for word in words_of[id(deed)])
 
-    def novelty(one: Occurrence) -> tuple[float, bool]:
-        numbers = sorted(max(common[word], 1) for word in of[id(one)])[:RARE]
-        return -sum(map(math.log, numbers)) / max(len(numbers), 1), one.failed
+    def novelty(deed: Occurrence) -> tuple[float, bool]:
+        numbers = sorted(max(common[word], 1) for word in words_of[id(deed)])[:RARE]
+        return -sum(map(math.log, numbers)) / max(len(numbers), 1), deed.failed
 
-    return sorted(sorted(some, key=novelty, reverse=True)[:most], key=lambda one: one.start_ns)
+    return sorted(sorted(deeds, key=novelty, reverse=True)[:most], key=lambda deed: deed.start_ns)

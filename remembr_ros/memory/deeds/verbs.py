@@ -62,8 +62,8 @@ _GROUP = {word: group for group in _GROUPS for word in group}
 @lru_cache(50_000)
 def is_form(word: str, other: str) -> bool:
     """Tell whether two words are forms of one verb, or the noun made of it: load, loading; introduction."""
-    one, two = sorted((base(word), base(other)), key=len)
-    return one == two or (len(one) > 3 and two.startswith(one) and two[len(one) :] in _NOUN_ENDINGS)
+    root, two = sorted((base(word), base(other)), key=len)
+    return root == two or (len(root) > 3 and two.startswith(root) and two[len(root) :] in _NOUN_ENDINGS)
 
 
 def is_same_kind(word: str, other: str) -> bool:
@@ -73,8 +73,8 @@ def is_same_kind(word: str, other: str) -> bool:
 
 def verb_of(phrase: str) -> list[str]:
     """Return the words of a kind, 'step back', without a particle that says no more: 'pick' of 'pick up'."""
-    told = words(phrase)
-    return told[:1] if len(told) == 2 and told[1] in PARTICLES and base(told[0]) in _GROUP else told
+    spoken = words(phrase)
+    return spoken[:1] if len(spoken) == 2 and spoken[1] in PARTICLES and base(spoken[0]) in _GROUP else spoken
 
 
 def kinds_meant(asked: str, kinds: Iterable[str]) -> list[frozenset[str]]:
@@ -82,14 +82,14 @@ def kinds_meant(asked: str, kinds: Iterable[str]) -> list[frozenset[str]]:
 
     :param kinds: those that there are
     """
-    wanted, told = verb_of(asked), {kind: verb_of(kind) for kind in kinds}
+    wanted, verb = verb_of(asked), {kind: verb_of(kind) for kind in kinds}
     if not wanted:
         return []
     found = [
-        frozenset(kind for kind in told if _has(told[kind], wanted, same)) for same in (is_form, is_same_kind)
+        frozenset(kind for kind in verb if _has(verb[kind], wanted, same)) for same in (is_form, is_same_kind)
     ]
-    return [some for some in found if some]
+    return [matches for matches in found if matches]
 
 
-def _has(told: list[str], wanted: list[str], same: object) -> bool:
-    return all(any(same(word, one) for one in told) for word in wanted)  # type: ignore[operator]
+def _has(verb: list[str], wanted: list[str], same: object) -> bool:
+    return all(any(same(word, part) for part in verb) for word in wanted)  # type: ignore[operator]

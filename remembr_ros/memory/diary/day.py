@@ -87,24 +87,24 @@ def diary(
         of_robot[memory.robot].append(memory)
     lived = [
         # A deed may have its middle in a stay outside of the window.
-        within(episodes_of(some), after_ns, before_ns) or within(unplaced(some, []), after_ns, before_ns)
-        for some in of_robot.values()
+        within(episodes_of(own), after_ns, before_ns) or within(unplaced(own, []), after_ns, before_ns)
+        for own in of_robot.values()
     ]
     told = [
-        _filled([part for whole in some for part in by_day(whole, zone)], of_robot[some[0].robot])
-        for some in divided([some for some in lived if some], most)
+        _filled([part for whole in episodes for part in by_day(whole, zone)], of_robot[episodes[0].robot])
+        for episodes in divided([episodes for episodes in lived if episodes], most)
     ]
-    total_ns = sum(episode.end_ns - episode.start_ns for some in told for episode in some)
+    total_ns = sum(episode.end_ns - episode.start_ns for episodes in told for episode in episodes)
     longest_ns = max(SHORTEST_CUT_NS, total_ns // PIECES)
     whole = [piece for some in told for episode in some for piece in pieces(episode, longest_ns)]
     words = Vocabulary(map(_sights, whole))
     episodes = sorted(
         (_described(episode, words) for episode in whole),
-        key=lambda one: (one.start_ns, one.end_ns, one.robot),
+        key=lambda episode: (episode.start_ns, episode.end_ns, episode.robot),
     )
     episodes = [
-        replace(one, deeds=tuple(done), place=places.name_at(one.map_id, one.pose))
-        for one, done in zip(episodes, _deeds(episodes, of_robot, before_ns), strict=True)
+        replace(episode, deeds=tuple(done), place=places.name_at(episode.map_id, episode.pose))
+        for episode, done in zip(episodes, _deeds(episodes, of_robot, before_ns), strict=True)
     ]
     first_ns = min((episode.start_ns for episode in episodes), default=0)
     last_ns = max((episode.end_ns for episode in episodes), default=0)
@@ -136,7 +136,7 @@ def _filled(episodes: Sequence[Episode], memories: Sequence[Memory]) -> list[Epi
                 if memory in others and len(others) > 1 and other.kind is not episode.kind:
                     others.remove(memory)
             held[i].append(memory)
-    return [replace(episode, memories=tuple(some)) for episode, some in zip(episodes, held, strict=True)]
+    return [replace(episode, memories=tuple(shared)) for episode, shared in zip(episodes, held, strict=True)]
 
 
 def _common(memory: Memory, episode: Episode) -> tuple[int, int]:
@@ -162,7 +162,7 @@ def _deeds(
     for robot, of_one in memories.items():
         mine = [i for i, episode in enumerate(episodes) if episode.robot == robot]
         starts = [episodes[i].start_ns for i in mine]
-        done = [time for one in of_one if one.source == AGENT for time in each_time(one)]
+        done = [time for memory in of_one if memory.source == AGENT for time in each_time(memory)]
         for deed in sorted(done, key=lambda deed: (deed.start_ns, deed.end_ns, deed.id)):
             at = bisect_right(starts, deed.start_ns) - 1
             if mine and deed.end_ns >= starts[0] and (before_ns is None or deed.start_ns <= before_ns):
@@ -178,7 +178,7 @@ def _days(episodes: Iterable[Episode], zone: tzinfo) -> tuple[DiaryDay, ...]:
         )
 
     return tuple(
-        DiaryDay(day, tuple(PartOfDay(name, tuple(some)) for name, some in groupby(of_day, key=part)))
+        DiaryDay(day, tuple(PartOfDay(name, tuple(group)) for name, group in groupby(of_day, key=part)))
         for day, of_day in groupby(episodes, key=lambda episode: local(episode.start_ns, zone).date())
     )
 
@@ -194,11 +194,11 @@ def divided(of_robots: Sequence[list[Episode]], most: int) -> list[list[Episode]
     if sum(map(len, of_robots)) <= most:
         return list(of_robots)
     dividers: list[tuple[int, int, int, bool]] = []
-    for number, some in enumerate(of_robots):
-        for i, one in enumerate(some):
-            if one.kind is EpisodeKind.STAY:
-                dividers.append((one.end_ns - one.start_ns, number, i, True))
-            if i and (apart_ns := _apart(some[i - 1], one)) > GAP_NS:
+    for number, episodes in enumerate(of_robots):
+        for i, episode in enumerate(episodes):
+            if episode.kind is EpisodeKind.STAY:
+                dividers.append((episode.end_ns - episode.start_ns, number, i, True))
+            if i and (apart_ns := _apart(episodes[i - 1], episode)) > GAP_NS:
                 dividers.append((apart_ns, number, i, False))
     dividers.sort(reverse=True)
     groups: list[list[list[Episode]]] = []
@@ -208,7 +208,7 @@ def divided(of_robots: Sequence[list[Episode]], most: int) -> list[list[Episode]
         groups = _groups(of_robots, {divider[1:] for divider in dividers[:count]})
         if sum(map(len, groups)) <= most:
             break
-    return [[_joined(group) for group in some] for some in groups]
+    return [[_joined(group) for group in episodes] for episodes in groups]
 
 
 def _groups(
@@ -219,33 +219,33 @@ def _groups(
     :param kept: of each the robot, the episode, and whether that is a divider itself or begins behind one
     """
     found = []
-    for number, some in enumerate(of_robots):
+    for number, lived in enumerate(of_robots):
         groups: list[list[Episode]] = []
-        for i, one in enumerate(some):
+        for i, episode in enumerate(lived):
             edges = ((number, i, False), (number, i, True), (number, i - 1, True))
             if not groups or any(edge in kept for edge in edges):
                 groups.append([])
-            groups[-1].append(one)
+            groups[-1].append(episode)
         found.append(groups)
     return found
 
 
-def _apart(one: Episode, other: Episode) -> int:
-    same = (one.frame_id, one.map_id) == (other.frame_id, other.map_id)
-    return other.start_ns - one.end_ns if same else _OTHER_MAP_NS
+def _apart(episode: Episode, other: Episode) -> int:
+    same = (episode.frame_id, episode.map_id) == (other.frame_id, other.map_id)
+    return other.start_ns - episode.end_ns if same else _OTHER_MAP_NS
 
 
 def _joined(group: Sequence[Episode]) -> Episode:
     if len(group) == 1:
         return group[0]
-    stayed = all(one.kind is EpisodeKind.STAY for one in group)
-    last = max(group, key=lambda one: one.end_ns - one.start_ns) if stayed else group[-1]
+    stayed = all(episode.kind is EpisodeKind.STAY for episode in group)
+    last = max(group, key=lambda episode: episode.end_ns - episode.start_ns) if stayed else group[-1]
     return replace(
         last,
         kind=EpisodeKind.STAY if stayed else EpisodeKind.LEG,
         start_ns=group[0].start_ns,
-        end_ns=max(one.end_ns for one in group),
-        driven_m=sum(one.driven_m for one in group),
+        end_ns=max(episode.end_ns for episode in group),
+        driven_m=sum(episode.driven_m for episode in group),
     )
 
 
@@ -256,7 +256,7 @@ def pieces(leg: Episode, longest_ns: int) -> Iterator[Episode]:
         yield leg
         return
     before, after = leg.memories[:cut], leg.memories[cut:]
-    ways = [_way_m(some) for some in (before, after)]
+    ways = [_way_m(half) for half in (before, after)]
     share = ways[0] / sum(ways) if sum(ways) > 0.0 else 0.5
     at_ns = max(after[0].start_ns, leg.start_ns)
     pose = before[-1].pose
@@ -276,15 +276,15 @@ def _change(leg: Episode) -> int | None:
         for i, memory in enumerate(leg.memories)
         if i and leg.start_ns + quarter_ns <= memory.start_ns <= leg.end_ns - quarter_ns
     ]
-    some = inside[:: max(1, len(inside) // CUTS)]
-    return min(some, key=lambda i: _likeness(leg.memories, i), default=None)
+    cuts = inside[:: max(1, len(inside) // CUTS)]
+    return min(cuts, key=lambda i: _likeness(leg.memories, i), default=None)
 
 
 def _likeness(memories: Sequence[Memory], at: int) -> float:
     """Return how alike what is said before a memory and from it on is: a cosine of words, 0 to 1."""
     before, after = (
-        Counter(word for memory in some for word in stems_of(memory))
-        for some in (memories[max(at - AROUND, 0) : at], memories[at : at + AROUND])
+        Counter(word for memory in memories_there for word in stems_of(memory))
+        for memories_there in (memories[max(at - AROUND, 0) : at], memories[at : at + AROUND])
     )
     squares = sum(n * n for n in before.values()) * sum(n * n for n in after.values())
     return sum(number * after[word] for word, number in before.items()) / squares**0.5 if squares else 1.0
@@ -292,4 +292,4 @@ def _likeness(memories: Sequence[Memory], at: int) -> float:
 
 def _way_m(memories: Sequence[Memory]) -> float:
     placed = [memory.pose.position for memory in memories if memory.pose is not None]
-    return sum(distance(one, other) for one, other in pairwise(placed))
+    return sum(distance(point, other) for point, other in pairwise(placed))

@@ -48,12 +48,12 @@ class DayWording:
     def deed(self, episode: Episode) -> str:
         """Return when and where a robot stood or drove: '09:00:05 to 09:00:09 stood 4 seconds at (1, 2)'."""
         start, end = (format_clock(ns, self._zone)[11:19] for ns in (episode.start_ns, episode.end_ns))
-        who = f'{episode.robot} ' if self._with_robot else ''
-        lasted, where = format_duration(episode.seconds), self._place(episode)
+        robot = f'{episode.robot} ' if self._with_robot else ''
+        lasted, place = format_duration(episode.seconds), self._place(episode)
         if episode.kind is EpisodeKind.STAY:
             stood = 'stood' if any(memory.source != AGENT for memory in episode.memories) else 'was busy'
-            return f'{start} to {end} {who}{stood} {lasted} at {where}'
-        return f'{start} to {end} {who}drove {episode.driven_m:.0f} m to {where}'
+            return f'{start} to {end} {robot}{stood} {lasted} at {place}'
+        return f'{start} to {end} {robot}drove {episode.driven_m:.0f} m to {place}'
 
     def sentence(self, episode: Episode, sentences: int, texts: int) -> str:
         """Return what a robot did, saw and read."""
@@ -66,28 +66,28 @@ class DayWording:
 
     def done(self, episode: Episode, most: int = DEEDS) -> list[str]:
         """Return what a robot did itself: 'At 09:00:05: Picked the cup from the table.'"""
-        told = [
+        lines = [
             f'At {format_clock(deed.start_ns, self._zone)[11:19]}: {_ended(deed.caption)}'
             for deed in episode.deeds[:most]
         ]
-        left = len(episode.deeds) - len(told)
-        return [*told, f'And {left} more.'] if left > 0 else told
+        left = len(episode.deeds) - len(lines)
+        return [*lines, f'And {left} more.'] if left > 0 else lines
 
     def _place(self, episode: Episode) -> str:
-        where = 'a place unknown'
+        place = 'a place unknown'
         if episode.pose is not None:
             x, y, z = episode.pose.position
-            where = f'({x:.1f}, {y:.1f})' if abs(z) < 0.05 else f'({x:.1f}, {y:.1f}, {z:.1f})'
-        where += f' in {said_name(episode.place)}' if episode.place else ''
-        return f'{where} on map {episode.map_id}' if self._with_map and episode.map_id else where
+            place = f'({x:.1f}, {y:.1f})' if abs(z) < 0.05 else f'({x:.1f}, {y:.1f}, {z:.1f})'
+        place += f' in {said_name(episode.place)}' if episode.place else ''
+        return f'{place} on map {episode.map_id}' if self._with_map and episode.map_id else place
 
 
 def shown_by(episode: Episode) -> Memory:
     """Return the memory that shows most of what is said of an episode."""
-    said = [text.rstrip('\u2026').casefold() for text in episode.seen[:1]]
+    texts = [text.rstrip('\u2026').casefold() for text in episode.seen[:1]]
     return max(
         episode.memories,
-        key=lambda memory: (any(s in memory.caption.casefold() for s in said), len(memory.scene_text)),
+        key=lambda memory: (any(s in memory.caption.casefold() for s in texts), len(memory.scene_text)),
     )
 
 

@@ -69,13 +69,13 @@ def episodes_of(memories: Sequence[Memory]) -> list[Episode]:
     return sorted([*found, *unplaced(memories, found)], key=_time)
 
 
-def _inside(some: Sequence[Stretch] | Sequence[Episode]) -> Callable[[int, int], bool]:
+def _inside(spans: Sequence[Stretch] | Sequence[Episode]) -> Callable[[int, int], bool]:
     """Return what tells whether a time lies in one of these, which may overlap.
 
-    :param some: in the order of time
+    :param spans: in the order of time
     """
-    starts = [one.start_ns for one in some]
-    ends = list(accumulate((one.end_ns for one in some), max))  # of one or any before it
+    starts = [span.start_ns for span in spans]
+    ends = list(accumulate((span.end_ns for span in spans), max))  # of one or any before it
 
     def is_inside(start_ns: int, end_ns: int) -> bool:
         before = bisect_right(starts, start_ns) - 1
@@ -162,7 +162,7 @@ def within(episodes: Iterable[Episode], after_ns: int | None, before_ns: int | N
         )
         for episode in episodes
     ]
-    return [one for one in cut if one is not None]
+    return [piece for piece in cut if piece is not None]
 
 
 def _between(episode: Episode, after_ns: int, before_ns: int) -> Episode | None:

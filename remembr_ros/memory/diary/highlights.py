@@ -70,14 +70,14 @@ class Vocabulary:
         }
         sentences = dict.fromkeys(text for memory in sample for text in sentences_of(memory))
         left = {text: frozenset(_stems(text)) for text in islice(sentences, SENTENCES)}
-        told: list[str] = []
-        while left and len(told) < count:
+        sentences_told: list[str] = []
+        while left and len(sentences_told) < count:
             best = max(left, key=lambda text: _worth(left[text], worth))
             known = left.pop(best)
-            told.append(best)
+            sentences_told.append(best)
             # Of a sentence that says half the same again, nothing is told.
-            left = {text: rest for text, said in left.items() if 2 * len(rest := said - known) > len(said)}
-        return [cut(text) for text in told]
+            left = {text: rest for text, stems in left.items() if 2 * len(rest := stems - known) > len(stems)}
+        return [cut(text) for text in sentences_told]
 
 
 def spread(memories: Sequence[Memory]) -> Sequence[Memory]:
@@ -111,8 +111,8 @@ def cut(text: str) -> str:
     return text if len(text) <= MOST_LETTERS else f'{text[: MOST_LETTERS - 1].rsplit(" ", 1)[0]}\u2026'
 
 
-def _worth(said: frozenset[str], worth: Mapping[str, float]) -> float:
-    return sum(worth.get(word, 0.0) for word in said) / (len(said) + SHORT)
+def _worth(stems: frozenset[str], worth: Mapping[str, float]) -> float:
+    return sum(worth.get(word, 0.0) for word in stems) / (len(stems) + SHORT)
 
 
 def _in_one_line(text: str) -> str:

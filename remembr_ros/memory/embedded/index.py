@@ -35,11 +35,11 @@ class MemoryIndex(Lookups):
                 self._memories = [None] * len(table)
                 self._columns = Columns(table, lambda slot: self._files.memory(table[slot]))
                 live = np.flatnonzero(table['live'])
-                of = table[live]
-                ids = [memory_id.decode() for memory_id in of['id'].tolist()]
+                rows = table[live]
+                ids = [memory_id.decode() for memory_id in rows['id'].tolist()]
                 self._slots = dict(zip(ids, live.tolist(), strict=True))
-                self._held = Counter(of['volume'].tolist())
-                self._words.load(terms, live, of['length'], of['words'], postings)
+                self._held = Counter(rows['volume'].tolist())
+                self._words.load(terms, live, rows['length'], rows['words'], postings)
                 self._terms_written = len(terms)
                 passages.result()
             return damaged
@@ -64,8 +64,8 @@ class MemoryIndex(Lookups):
                 memory = entry.memory
                 slot = self._columns.add(memory, volume)
                 postings, length = self._words.add(slot, searchable(memory))
-                of = self._columns.table[slot]
-                of['length'], of['paragraphs'] = length, paragraphs_among(memory, len(entry.vectors))
+                row = self._columns.table[slot]
+                row['length'], row['paragraphs'] = length, paragraphs_among(memory, len(entry.vectors))
                 self._memories.append(memory)
                 self._slots[memory.id] = slot
                 self._held[volume] += 1
@@ -122,8 +122,8 @@ class MemoryIndex(Lookups):
     def ids_in(self, volume: int) -> list[str]:
         """Return the ids of the memories of a volume."""
         with self._lock:
-            of = self._columns.table
-            return [i.decode() for i in of['id'][of['live'] & (of['volume'] == volume)].tolist()]
+            table = self._columns.table
+            return [i.decode() for i in table['id'][table['live'] & (table['volume'] == volume)].tolist()]
 
     def volumes(self) -> set[int]:
         """Return the numbers of the volumes that there are memories of."""

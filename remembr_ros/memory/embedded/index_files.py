@@ -96,9 +96,9 @@ class IndexFiles:
                 raise Damaged('terms.txt was cut short')
             ends = slots['first'] + slots['rows']
             running = sums.result()
-            there = ends < len(running)
-            first, end = (np.where(there, numbers, 0) for numbers in (slots['first'], ends))
-            is_whole &= there & (running[end] - running[first] == slots['sum'])
+            present = ends < len(running)
+            first, end = (np.where(present, numbers, 0) for numbers in (slots['first'], ends))
+            is_whole &= present & (running[end] - running[first] == slots['sum'])
         live = np.flatnonzero(slots['live'])
         newest = dict(zip(slots['id'][live].tolist(), live.tolist(), strict=True))
         if len(newest) < len(live):  # a replacement was cut off
@@ -253,8 +253,8 @@ class IndexFiles:
 
     def _write_slots(self, slots: SlotTable, start: int, end: int) -> None:
         part = slots[start:end]
-        there = part['live']
-        part['check'][there] = checksums(part.view(np.uint8).reshape(-1, SLOT.itemsize)[:, 8:])[there]
+        live = part['live']
+        part['check'][live] = checksums(part.view(np.uint8).reshape(-1, SLOT.itemsize)[:, 8:])[live]
         write_all(self._slots, start * SLOT.itemsize, part.tobytes())
 
     def _read_terms(self) -> list[str]:

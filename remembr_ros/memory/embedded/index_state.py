@@ -41,14 +41,14 @@ class IndexState:
         """How many slots the index has at least."""
         return int(self._known.get('slots', 0))
 
-    def in_doubt(self, of: str, found: Mark | None) -> int | None:
+    def in_doubt(self, memory_name: str, found: Mark | None) -> int | None:
         """Return the number of the first volume whose rows may not be in the index; None: all rows are.
 
-        :param of: what the collection says of itself
+        :param memory_name: what the collection says of itself
         :param found: how the database was found
         :raises Damaged: the index is of another database or version and says nothing
         """
-        self._of = f'{FORMAT} {of}'
+        self._of = f'{FORMAT} {memory_name}'
         known = self._known
         if not known or known['of'] != self._of:
             raise Damaged('there is none of this version')

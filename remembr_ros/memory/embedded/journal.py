@@ -62,9 +62,9 @@ class Journal:
     :raises StoreMismatch: the file is something else, of another memory or version; it stays as it is
     """
 
-    def __init__(self, path: Path, of: str) -> None:
+    def __init__(self, path: Path, owner: str) -> None:
         self._path = path
-        self._of = of
+        self._of = owner
         self.pending = self._read()
         """What was begun and is not known to be done; None: nothing."""
 

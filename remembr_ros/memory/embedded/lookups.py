@@ -105,8 +105,8 @@ class Lookups:
             if len(matching) > limit:
                 least = np.partition(scores[matching], -limit)[-limit]
                 matching = matching[scores[matching] >= least]
-            of = self._columns.table
-            order = np.lexsort((of['id'][matching], -of['start_ns'][matching], -scores[matching]))[:limit]
+            rows = self._columns.table
+            order = np.lexsort((rows['id'][matching], -rows['start_ns'][matching], -scores[matching]))[:limit]
             return [self._id(slot) for slot in matching[order].tolist()]
 
     def word_shares(self, text: str, memories: Sequence[Memory]) -> list[float]:

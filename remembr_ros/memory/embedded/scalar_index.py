@@ -41,9 +41,9 @@ class Columns:
         live = np.flatnonzero(self._column('live'))
         for name in _NAMES:
             hashes, firsts = np.unique(self._columns[name][live], return_index=True)
-            for one, slot in zip(hashes.tolist(), live[firsts].tolist(), strict=True):
+            for key, slot in zip(hashes.tolist(), live[firsts].tolist(), strict=True):
                 assert memory is not None
-                self._of_hash[name][one] = getattr(memory(slot), name)
+                self._of_hash[name][key] = getattr(memory(slot), name)
 
     def __len__(self) -> int:
         """Return how many slots there are, dead ones included."""
@@ -115,49 +115,49 @@ class Columns:
             return None
         mask: Mask = np.logical_and.reduce(tests)
         if scope.near is not None and scope.radius_m is not None:
-            there = np.flatnonzero(mask)
-            mask[there] = self._distances(scope.near, there) <= scope.radius_m
+            slots = np.flatnonzero(mask)
+            mask[slots] = self._distances(scope.near, slots) <= scope.radius_m
         if scope.area is not None:
-            there = np.flatnonzero(mask)
-            mask[there] = scope.area.covers(np.stack([self._column(axis)[there] for axis in 'xyz'], axis=1))
+            slots = np.flatnonzero(mask)
+            mask[slots] = scope.area.covers(np.stack([self._column(axis)[slots] for axis in 'xyz'], axis=1))
         return mask
 
     def nearest_in_place(self, position: Point, mask: Mask | None, limit: int) -> Slots:
         """Return the slots nearest to a point and all that are as near as the last of them, unsorted."""
-        there = np.arange(self._slots) if mask is None else np.flatnonzero(mask)
-        return there[_smallest(self._distances(position, there), limit)]
+        slots = np.arange(self._slots) if mask is None else np.flatnonzero(mask)
+        return slots[_smallest(self._distances(position, slots), limit)]
 
     def nearest_in_time(self, time_ns: int, mask: Mask | None, limit: int) -> Slots:
         """Return the slots nearest to a time and all that are as near as the last of them, unsorted."""
-        there = np.arange(self._slots) if mask is None else np.flatnonzero(mask)
+        slots = np.arange(self._slots) if mask is None else np.flatnonzero(mask)
         before, after = self._column('start_ns') - time_ns, time_ns - self._column('end_ns')
-        return there[_smallest(np.maximum(np.maximum(before, after), 0)[there], limit)]
+        return slots[_smallest(np.maximum(np.maximum(before, after), 0)[slots], limit)]
 
     def newest(self, mask: Mask | None, limit: int) -> Slots:
         """Return the slots that ended last and all that ended with the last of them, unsorted."""
-        there = np.arange(self._slots) if mask is None else np.flatnonzero(mask)
-        return there[_smallest(MAX_NS - self._column('end_ns')[there], limit)]
+        slots = np.arange(self._slots) if mask is None else np.flatnonzero(mask)
+        return slots[_smallest(MAX_NS - self._column('end_ns')[slots], limit)]
 
     def survey(self, mask: Mask | None) -> Survey:
         """Return what there is in the slots of a mask; see remembr_ros.memory.model.recall.survey_of."""
-        there = np.arange(self._slots) if mask is None else np.flatnonzero(mask)
-        if not len(there):
+        slots = np.arange(self._slots) if mask is None else np.flatnonzero(mask)
+        if not len(slots):
             return Survey(0)
-        start, end = self._column('start_ns')[there], self._column('end_ns')[there]
-        of = there[self._column('placed')[there]]
-        points = np.stack([self._column(axis)[of] for axis in 'xyz'], axis=1)
-        robots, maps = self._column('robot')[of], self._column('map_id')[of]
+        start, end = self._column('start_ns')[slots], self._column('end_ns')[slots]
+        placed = slots[self._column('placed')[slots]]
+        points = np.stack([self._column(axis)[placed] for axis in 'xyz'], axis=1)
+        robots, maps = self._column('robot')[placed], self._column('map_id')[placed]
         # One robot's on one map lie together, in the order of time.
-        order = np.lexsort((self._table['id'][of], self._column('start_ns')[of], maps, robots))
+        order = np.lexsort((self._table['id'][placed], self._column('start_ns')[placed], maps, robots))
         same = (np.diff(robots[order]) == 0) & (np.diff(maps[order]) == 0)
         steps = np.linalg.norm(np.diff(points[order], axis=0), axis=1)
         areas = []
-        for one in np.unique(maps).tolist():
-            inside = points[maps == one]
+        for key in np.unique(maps).tolist():
+            inside = points[maps == key]
             low, high = (tuple(map(float, edge)) for edge in (inside.min(axis=0), inside.max(axis=0)))
-            areas.append(MapArea(self._of_hash['map_id'][one], low, high, len(inside)))  # type: ignore[arg-type]
+            areas.append(MapArea(self._of_hash['map_id'][key], low, high, len(inside)))  # type: ignore[arg-type]
         areas.sort(key=lambda area: (-area.memories, area.map_id))
-        return Survey(len(there), int(start.min()), int(end.max()), float(steps[same].sum()), tuple(areas))
+        return Survey(len(slots), int(start.min()), int(end.max()), float(steps[same].sum()), tuple(areas))
 
     def outline(self) -> Outline:
         """Return where and when the memories are."""
@@ -167,7 +167,7 @@ class Columns:
         names = []
         for name in _NAMES:
             hashes, index = np.unique(self._column(name)[live], return_inverse=True)
-            names.append((index, [self._of_hash[name][one] for one in hashes.tolist()]))
+            names.append((index, [self._of_hash[name][key] for key in hashes.tolist()]))
         start, end = (self._column(name)[live] for name in ('start_ns', 'end_ns'))
         return make_outline(self.table['id'][live], start, end, points, names)
 
@@ -181,7 +181,7 @@ class Columns:
     def names(self, field: str) -> tuple[str, ...]:
         """Return the robots, map ids or sources that there are, sorted."""
         present = np.unique(self._column(field)[self._column('live')])
-        return tuple(sorted(self._of_hash[field][one] for one in present.tolist()))
+        return tuple(sorted(self._of_hash[field][key] for key in present.tolist()))
 
     def placed(self) -> int:
         """Return how many memories have a pose."""

@@ -135,9 +135,9 @@ class VectorClusters:
             sel=selector, nprobe=min(probed, int(index.nlist))
         )
         products, found = index.search(query[None], min(limit, int(index.ntotal)), params=parameters)
-        there = found[0] >= 0
-        is_all = bool(np.count_nonzero(there) < limit and probed >= index.nlist)
-        return Found(found[0][there], products[0][there], is_all)
+        valid = found[0] >= 0
+        is_all = bool(np.count_nonzero(valid) < limit and probed >= index.nlist)
+        return Found(found[0][valid], products[0][valid], is_all)
 
 
 def save(path: Path, data: bytes) -> bool:

@@ -164,8 +164,8 @@ class Volumes:
         :param known: ids of the memories of the last volume
         """
         _, name = self._names(self.last)
-        there = {row['memory_id'] for row in self._rows(name, 'id != ""', ['id', 'memory_id'])}
-        self._delete(name, 'memory_id', sorted(there.difference(known)))
+        stored = {row['memory_id'] for row in self._rows(name, 'id != ""', ['id', 'memory_id'])}
+        self._delete(name, 'memory_id', sorted(stored.difference(known)))
 
     def _is_of_these(self, change: Change) -> bool:
         """Tell whether a change can be of these volumes."""

@@ -36,9 +36,9 @@ def read_captions(path: Path, name: str) -> list[TimedMemory]:
     :raises BagUnreadable: the file is missing, damaged or in another format
     """
     if not path.is_file():
-        there = ', '.join(sorted(file.stem for file in path.parent.glob('*caption*.json'))) or 'none'
+        names = ', '.join(sorted(file.stem for file in path.parent.glob('*caption*.json'))) or 'none'
         raise BagUnreadable(
-            f'there is no {path}; name a captions file with --captions (there: {there}), '
+            f'there is no {path}; name a captions file with --captions (there: {names}), '
             'or remember a recording with --bag'
         )
     content = read_json(path)

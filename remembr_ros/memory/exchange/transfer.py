@@ -194,11 +194,11 @@ def import_memories(
 
 def _items(store: MemoryStore, ids: list[str], header: Header) -> Iterator[PortableMemory]:
     for start in range(0, len(ids), BATCH):
-        some = ids[start : start + BATCH]
-        of = store.engine.vectors(some) if header.vectors else {}
-        for memory in store.get(some):
+        batch = ids[start : start + BATCH]
+        vectors = store.engine.vectors(batch) if header.vectors else {}
+        for memory in store.get(batch):
             images = store.keyframes.those_of(memory.keyframes) if header.keyframes else ()
-            yield PortableMemory(memory, of.get(memory.id), images)
+            yield PortableMemory(memory, vectors.get(memory.id), images)
 
 
 def _import_batch(store: MemoryStore, batch: list[PortableMemory], fits: bool, done: Imported) -> None:
@@ -207,15 +207,15 @@ def _import_batch(store: MemoryStore, batch: list[PortableMemory], fits: bool, d
     entries: list[Entry] = []
     unembedded: list[Observation] = []
     for item in latest.values():
-        there = known.get(item.memory.id)
-        names = there.keyframes if there else ()
+        stored = known.get(item.memory.id)
+        names = stored.keyframes if stored else ()
         if item.images:
             names = store.keyframes.put(item.images)
         memory = replace(item.memory, keyframes=names)
-        if memory == there:
+        if memory == stored:
             continue
-        done.added += there is None
-        done.replaced += there is not None
+        done.added += stored is None
+        done.replaced += stored is not None
         if fits and item.vectors is not None and len(item.vectors) == max(1, len(passages(memory))):
             entries.append(Entry(memory, item.vectors))
         else:

@@ -158,8 +158,8 @@ class KeyframeFolder:
         changed = self._unsynced
         try:
             for name, image in named.items():
-                there = _size(keyframe_files.status(self.folder, name))
-                if there == len(image):
+                size = _size(keyframe_files.status(self.folder, name))
+                if size == len(image):
                     with suppress(PermissionError):  # young again, so that it is not collected meanwhile
                         keyframe_files.touch(self.folder, name)
                 else:
@@ -168,7 +168,7 @@ class KeyframeFolder:
                         break
                     changed |= keyframe_files.write_whole(self.folder, name, image)
                     # One of another size was cut short by a disk that did not keep its word.
-                    self._account(there is None, len(image) - (there or 0))
+                    self._account(size is None, len(image) - (size or 0))
                 names.append(name)
         except OSError as error:
             problem = self._explained(error)
@@ -200,8 +200,8 @@ class KeyframeFolder:
                 f'the keyframes in {self.folder} take {taken / 1e6:.1f} MB of the '
                 f'{self._quota_bytes / 1e6:.1f} MB allowed; allow more, or keep memories for a shorter time'
             )
-        there = next(folder for folder in (self.folder, *self.folder.absolute().parents) if folder.exists())
-        free = shutil.disk_usage(there).free
+        found = next(folder for folder in (self.folder, *self.folder.absolute().parents) if folder.exists())
+        free = shutil.disk_usage(found).free
         if free < size + RESERVE_BYTES:
             return f'the disk of {self.folder} is full: {free / 1e6:.1f} MB are free; make room'
         return ''
@@ -251,10 +251,10 @@ class KeyframeFolder:
 
     def _delete(self, name: str, young_stay: bool) -> bool:
         try:
-            there = keyframe_files.status(self.folder, name)
-            if there is None or stat.S_ISDIR(there.st_mode):
+            status = keyframe_files.status(self.folder, name)
+            if status is None or stat.S_ISDIR(status.st_mode):
                 return False
-            if young_stay and time.time() - there.st_mtime <= GRACE_S:
+            if young_stay and time.time() - status.st_mtime <= GRACE_S:
                 return False  # put by another process
             keyframe_files.delete(self.folder, name)
         except FileNotFoundError:
@@ -264,7 +264,7 @@ class KeyframeFolder:
                 raise  # all pictures lie behind it: who wanted them gone has to hear that they are not
             _log.warning('the keyframe %s is left alone: %s', name, error)
             return False
-        if (size := _size(there)) is not None:
+        if (size := _size(status)) is not None:
             self._account(-1, -size)
         return True
 
@@ -273,6 +273,6 @@ class KeyframeFolder:
             self._totals = (self._totals[0] + files, self._totals[1] + size)
 
 
-def _size(there: os.stat_result | None) -> int | None:
+def _size(status: os.stat_result | None) -> int | None:
     """Return the size of a regular file [bytes]; None: it is none."""
-    return there.st_size if there is not None and stat.S_ISREG(there.st_mode) else None
+    return status.st_size if status is not None and stat.S_ISREG(status.st_mode) else None

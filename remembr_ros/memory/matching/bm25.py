@@ -77,11 +77,11 @@ class WordIndex:
         :param postings: of all texts, one after the other
         """
         # Of 16 bits numpy sorts in a tenth of the time.
-        of = postings['term'].astype(np.uint16 if len(terms) <= 1 << 16 else np.uint32)
-        order = np.argsort(of, kind='stable')
+        term_numbers = postings['term'].astype(np.uint16 if len(terms) <= 1 << 16 else np.uint32)
+        order = np.argsort(term_numbers, kind='stable')
         rows = np.repeat(np.arange(len(slots), dtype=np.int32), sizes)[order]
         counts = postings['count'][order]
-        bounds = [0, *np.cumsum(np.bincount(of, minlength=len(terms))).tolist()]
+        bounds = [0, *np.cumsum(np.bincount(term_numbers, minlength=len(terms))).tolist()]
         self.terms = terms
         self._numbers = {term: number for number, term in enumerate(terms) if term}
         self._rows = [array('i', rows[a:b].tobytes()) for a, b in pairwise(bounds)]
@@ -102,11 +102,11 @@ class WordIndex:
         terms = [term_of(word) for word in words(text)]
         counts = Counter(terms)
         postings = np.zeros(len(counts), POSTING)
-        for at, (one, count) in enumerate(counts.items()):
-            number = self._numbers.get(one)
+        for at, (word, count) in enumerate(counts.items()):
+            number = self._numbers.get(word)
             if number is None:
-                number = self._numbers[one] = len(self.terms)
-                self.terms.append(one)
+                number = self._numbers[word] = len(self.terms)
+                self.terms.append(word)
                 self._rows.append(array('i'))
                 self._counts.append(array('H'))
             self._rows[number].append(row)
@@ -155,8 +155,8 @@ class WordIndex:
             return out, 0.0
         alive = slots >= 0
 
-        def holding(one: str) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
-            number = self._numbers.get(one)
+        def holding(word: str) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+            number = self._numbers.get(word)
             rows = np.array(() if number is None else self._rows[number], np.intp)
             counts = np.array(() if number is None else self._counts[number], np.float32)
             if n == len(slots):
@@ -176,12 +176,12 @@ class WordIndex:
         renumbered = np.cumsum(alive) - 1
         for number, term in enumerate(self.terms):
             rows = np.array(self._rows[number], np.intp)
-            there = alive[rows]
-            if not there.any():
+            kept = alive[rows]
+            if not kept.any():
                 self._numbers.pop(term, None)
                 self.terms[number] = ''
-            counts = np.array(self._counts[number], np.uint16)[there]
-            self._rows[number] = array('i', renumbered[rows[there]].astype(np.int32).tobytes())
+            counts = np.array(self._counts[number], np.uint16)[kept]
+            self._rows[number] = array('i', renumbered[rows[kept]].astype(np.int32).tobytes())
             self._counts[number] = array('H', counts.tobytes())
         self._lengths = array('i', np.array(self._lengths, np.int32)[alive].tobytes())
         self._slots = array('i', np.array(self._slots, np.int32)[alive].tobytes())
@@ -191,19 +191,19 @@ class WordIndex:
 def shares_among(text: str, texts: Sequence[str]) -> NDArray[np.float32]:
     """Return the shares that a :class:`WordIndex` of these texts alone would give, sooner: shape (texts,)."""
     found = [words(text) for text in texts]
-    lengths = np.array([len(one) for one in found], np.float32)
+    lengths = np.array([len(text_words) for text_words in found], np.float32)
     if not lengths.any():
         return np.zeros(len(texts), np.float32)
     lengths = np.float32(K1) * (np.float32(1.0 - B) + np.float32(B) * lengths / lengths.mean())
-    counted = [Counter(one) for one in found]
+    counted = [Counter(text_words) for text_words in found]
     forms: dict[str, list[str]] = {term: [] for term in asked_terms(text)}
     for word in set[str]().union(*found):
         if (term := term_of(word)) in forms:
             forms[term].append(word)
 
-    def holding(one: str) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
-        written = forms[one]
-        counts = np.array([sum(of[word] for word in written) for of in counted], np.float32)
+    def holding(term: str) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+        written = forms[term]
+        counts = np.array([sum(counter[word] for word in written) for counter in counted], np.float32)
         rows = counts.nonzero()[0]
         return rows, counts[rows]
 

@@ -130,7 +130,7 @@ def searchable(memory: Memory) -> str:
 
 def best_first(scored: Sequence[tuple[float, Memory]]) -> list[tuple[float, Memory]]:
     """Return memories with their scores, best first; ties by start, newest first, and id."""
-    return sorted(scored, key=lambda one: (-one[0], -one[1].start_ns, one[1].id))
+    return sorted(scored, key=lambda pair: (-pair[0], -pair[1].start_ns, pair[1].id))
 
 
 def newest_first(memories: Sequence[Memory]) -> list[Memory]:

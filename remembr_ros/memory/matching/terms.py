@@ -136,8 +136,8 @@ def _explains(known: str, text: str) -> bool:
     return _alike(known, text)
 
 
-def _alike(one: str, other: str) -> bool:
+def _alike(word: str, other: str) -> bool:
     # More letters than the shorter one has are not common.
-    if 2 * min(len(one), len(other)) < SAME_SPELLING * (len(one) + len(other)):
+    if 2 * min(len(word), len(other)) < SAME_SPELLING * (len(word) + len(other)):
         return False
-    return SequenceMatcher(None, one, other, False).ratio() >= SAME_SPELLING
+    return SequenceMatcher(None, word, other, False).ratio() >= SAME_SPELLING

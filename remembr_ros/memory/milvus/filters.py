@@ -26,7 +26,7 @@ def quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def check_name(what: str, name: str, most: int = MAX_NAME) -> None:
+def check_name(kind: str, name: str, most: int = MAX_NAME) -> None:
     """Check that the name of a robot, a map or a camera can be stored and searched.
 
     :param most: bytes that it may have
@@ -34,7 +34,7 @@ def check_name(what: str, name: str, most: int = MAX_NAME) -> None:
     """
     quote(name)
     if len(name.encode()) > most:
-        raise InvalidRequest(f'the {what} {name[:40]!r}... is longer than {most} bytes')
+        raise InvalidRequest(f'the {kind} {name[:40]!r}... is longer than {most} bytes')
 
 
 def expression(scope: Scope, placed_only: bool = False) -> str:

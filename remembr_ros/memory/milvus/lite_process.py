@@ -145,8 +145,8 @@ def _owner(lock: Path) -> tuple[str, str]:
         if kind != fcntl.F_UNLCK and process > 0:  # 0: it is in another container
             words = Path(f'/proc/{process}/cmdline').read_bytes().decode(errors='replace').split('\0')
             # What Python runs says more than that it is Python.
-            told = [word for word in words if word and word[0] != '-' and 'python' not in Path(word).name]
-            program, verb = (Path(told[0]).name if told else ''), (told[1] if len(told) > 1 else '')
+            args = [word for word in words if word and word[0] != '-' and 'python' not in Path(word).name]
+            program, verb = (Path(args[0]).name if args else ''), (args[1] if len(args) > 1 else '')
             if program in ('remembr', 'remembr_ros.cli.main'):
                 return f'remembr {verb}, process {process}', verb
             return ', '.join(filter(None, (program, f'process {process}'))), ''

@@ -152,11 +152,11 @@ def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
     batch: list[Row] = []
     size = 0
     for row in rows:
-        one = sum(getattr(value, 'nbytes', 0) or len(str(value)) for value in row.values())
-        if batch and (len(batch) == BATCH or size + one > BATCH_BYTES):
+        row_size = sum(getattr(value, 'nbytes', 0) or len(str(value)) for value in row.values())
+        if batch and (len(batch) == BATCH or size + row_size > BATCH_BYTES):
             yield batch
             batch, size = [], 0
         batch.append(row)
-        size += one
+        size += row_size
     if batch:
         yield batch

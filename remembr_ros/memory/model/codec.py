@@ -140,13 +140,13 @@ def memory_json(memory: Memory) -> MemoryJson:
     """Return a memory as every verb prints it with --json."""
     plain = to_plain(memory)
     pose = plain.pop('pose')
-    told: dict[str, Any] = {
+    written: dict[str, Any] = {
         'start': format_iso(plain.pop('start_ns')),
         'end': format_iso(plain.pop('end_ns')),
         'position': position_json(memory.pose),
         'yaw': pose and pose['yaw'],
     }
-    return cast(MemoryJson, {name: (plain | told)[name] for name in MemoryJson.__annotations__})
+    return cast(MemoryJson, {name: (plain | written)[name] for name in MemoryJson.__annotations__})
 
 
 def hit_json(hit: Hit) -> HitJson:

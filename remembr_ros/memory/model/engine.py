@@ -75,7 +75,7 @@ def no_such_memory(client: Any, collection: str, uri: str) -> NoSuchMemory:
     names = set(client.list_collections())
     parts = re.compile(r'(.+?)(?:_volume_\d+)?(?:_passages)?')
     others = sorted(
-        name for name in names if (of := parts.fullmatch(name)) and (of[1] == name or of[1] not in names)
+        name for name in names if (hit := parts.fullmatch(name)) and (hit[1] == name or hit[1] not in names)
     )
     remedy = f'make one with: remembr ingest BAG --memory {uri}'
     if others:

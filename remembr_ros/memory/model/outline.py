@@ -68,9 +68,9 @@ def make_outline(
     order = np.lexsort((ids, start_ns))
     texts: list[str] = []
     indices = []
-    for index, of in names:
+    for index, labels in names:
         indices.append((index[order] + len(texts)).astype(np.uint16))
-        texts += of
+        texts += labels
     robot, map_id, source = indices
     x, y, z = (np.ascontiguousarray(points[order, axis]) for axis in range(3))
     return Outline(ids[order], start_ns[order], end_ns[order], x, y, z, robot, map_id, source, tuple(texts))

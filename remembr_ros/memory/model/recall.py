@@ -83,16 +83,16 @@ class Scope:
         robots = tuple(robot for robot in self.robots if not other.robots or robot in other.robots)
         if inside is None or (self.robots and not robots):
             return None
-        said = {}
+        fields = {}
         for name in ('near', 'radius_m', 'map_id', 'source', 'place', 'area'):
             mine, others = getattr(self, name), getattr(other, name)
             if None not in (mine, others) and mine != others:
                 if name in ('map_id', 'source'):
                     return None
                 raise InvalidRequest('a question within a place cannot ask of another one')
-            said[name] = others if mine is None else mine
+            fields[name] = others if mine is None else mine
         without = tuple(dict.fromkeys((*self.without, *other.without)))
-        return replace(inside, robots=robots or other.robots, without=without, **said)
+        return replace(inside, robots=robots or other.robots, without=without, **fields)
 
     def admits(self, memory: Memory) -> bool:
         """Tell whether a memory meets every condition."""

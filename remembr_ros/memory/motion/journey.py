@@ -30,9 +30,9 @@ class Journey:
     after_ns: int | None = None
     before_ns: int | None = None
 
-    def inside(self, some: Sequence[Stretch]) -> list[Stretch]:
+    def inside(self, moves: Sequence[Stretch]) -> list[Stretch]:
         """Return those whose middle lies in the time."""
-        return [one for one in some if self._admits((one.start_ns + one.end_ns) // 2)]
+        return [move for move in moves if self._admits((move.start_ns + move.end_ns) // 2)]
 
     def at(self, time_ns: int) -> Stretch | None:
         """Return what a robot did at a moment; None: nobody knows."""
@@ -119,7 +119,7 @@ def around(recall: Recall, scope: Scope, edge_ns: int) -> tuple[list[Memory], bo
         )
         memories, whole = every(recall, wide)
         way = journey(memories, scope.after_ns, scope.before_ns)
-        found = [(one.start_ns, one.end_ns, one.turned_rad) for one in way.inside(turns(way.stretches))]
+        found = [(turn.start_ns, turn.end_ns, turn.turned_rad) for turn in way.inside(turns(way.stretches))]
         if found == known or edge_ns >= MOST_EDGE_NS or wide == scope:
             return memories, whole
         known, edge_ns = found, 4 * edge_ns

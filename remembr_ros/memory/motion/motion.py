@@ -90,10 +90,10 @@ def stretches(memories: Iterable[Memory]) -> list[Stretch]:
     return sorted(found, key=lambda stretch: (stretch.start_ns, stretch.end_ns))
 
 
-def stops(of: Sequence[Stretch]) -> list[Stretch]:
+def stops(moves: Sequence[Stretch]) -> list[Stretch]:
     """Return the stops; a robot that turns where it stands has not gone on."""
     found: list[list[Stretch]] = []
-    for way in _ways(of):
+    for way in _ways(moves):
         driven_m = math.inf
         for stretch in way:
             if stretch.motion is not Motion.STANDING:
@@ -107,26 +107,26 @@ def stops(of: Sequence[Stretch]) -> list[Stretch]:
     return _joined(Motion.STANDING, found)
 
 
-def legs(of: Sequence[Stretch]) -> list[Stretch]:
+def legs(moves: Sequence[Stretch]) -> list[Stretch]:
     """Return what was driven from stop to stop, turns included."""
     found: list[list[Stretch]] = []
-    for way in _ways(of):
-        for standing, some in groupby(way, lambda stretch: stretch.motion is Motion.STANDING):
-            found += [] if standing else [list(some)]
+    for way in _ways(moves):
+        for standing, stretches_there in groupby(way, lambda stretch: stretch.motion is Motion.STANDING):
+            found += [] if standing else [list(stretches_there)]
     return _joined(Motion.DRIVING, found)
 
 
-def turns(of: Sequence[Stretch], motion: Motion | None = None) -> list[Stretch]:
+def turns(moves: Sequence[Stretch], motion: Motion | None = None) -> list[Stretch]:
     """Return the turns; only those to the left or to the right, where it is said."""
     wanted = (Motion.LEFT, Motion.RIGHT) if motion is None else (motion,)
-    return [stretch for stretch in of if stretch.motion in wanted]
+    return [stretch for stretch in moves if stretch.motion in wanted]
 
 
-def _ways(of: Sequence[Stretch]) -> list[list[Stretch]]:
+def _ways(moves: Sequence[Stretch]) -> list[list[Stretch]]:
     """Return stretches of one robot on one map that follow each other."""
     found: list[list[Stretch]] = []
     last: dict[tuple[str, str], list[Stretch]] = {}
-    for stretch in of:
+    for stretch in moves:
         robot = stretch.memories[0].robot, stretch.memories[0].map_id
         if robot not in last or last[robot][-1].end_ns != stretch.start_ns:
             last[robot] = []
@@ -140,17 +140,17 @@ def _joined(motion: Motion, found: Sequence[Sequence[Stretch]]) -> list[Stretch]
     joined = (
         Stretch(
             motion,
-            some[0].start_ns,
-            some[-1].end_ns,
-            some[0].start,
-            some[-1].end,
-            sum(one.driven_m for one in some),
-            sum(one.turned_rad for one in some),
-            tuple({memory.id: memory for one in some for memory in one.memories}.values()),
+            group[0].start_ns,
+            group[-1].end_ns,
+            group[0].start,
+            group[-1].end,
+            sum(stretch.driven_m for stretch in group),
+            sum(stretch.turned_rad for stretch in group),
+            tuple({memory.id: memory for stretch in group for memory in stretch.memories}.values()),
         )
-        for some in found
+        for group in found
     )
-    return sorted(joined, key=lambda one: (one.start_ns, one.end_ns))
+    return sorted(joined, key=lambda stretch: (stretch.start_ns, stretch.end_ns))
 
 
 def _stretches(track: Track) -> Iterator[Stretch]:

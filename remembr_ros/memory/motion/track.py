@@ -89,9 +89,9 @@ def tracks(memories: Iterable[Memory]) -> list[Track]:
             of_one[memory.robot, memory.map_id, memory.frame_id].append(memory)
             cameras[memory.robot, memory.camera] += 1
     found: list[Track] = []
-    for (robot, *_), some in of_one.items():
-        main = max((memory.camera for memory in some), key=lambda camera: cameras[robot, camera])
-        ordered = sorted((m for m in some if m.camera == main), key=lambda m: (m.start_ns, m.end_ns, m.id))
+    for (robot, *_), seen in of_one.items():
+        main = max((memory.camera for memory in seen), key=lambda camera: cameras[robot, camera])
+        ordered = sorted((m for m in seen if m.camera == main), key=lambda m: (m.start_ns, m.end_ns, m.id))
         run = ordered[:1]
         for before, after in pairwise(ordered):
             if not 0 <= after.start_ns - before.end_ns <= GAP_NS:
@@ -168,13 +168,13 @@ def halts(track: Track) -> Iterator[tuple[int, int]]:
         first, last = (max(run[0], still[0] - 1), min(run[-1], still[-1] + 1)) if still else (run[0], run[-1])
         # Of a stop shorter than a memory a neighbour may have the rest.
         ends = [
-            (one, other)
-            for one, other in ((first, last), (first - 1, last), (first, last + 1), (first - 1, last + 1))
-            if one >= 0
-            and other < len(stood)
-            and ((one, other) == (first, last) or all(stood[one + 1 : other]))
+            (before, after)
+            for before, after in ((first, last), (first - 1, last), (first, last + 1), (first - 1, last + 1))
+            if before >= 0
+            and after < len(stood)
+            and ((before, after) == (first, last) or all(stood[before + 1 : after]))
         ]
-        alone, *with_neighbours = (_halt(track, one, other, usual) for one, other in ends)
+        alone, *with_neighbours = (_halt(track, before, after, usual) for before, after in ends)
         found = alone if _lasts(alone) else max([alone, *with_neighbours], key=lambda halt: halt[1] - halt[0])
         if _lasts(found):
             yield found
@@ -187,8 +187,8 @@ def _lasts(halt: tuple[int, int]) -> bool:
 def _runs(track: Track, wanted: Sequence[bool]) -> list[list[int]]:
     """Return the memories that are wanted, those one after the other and at one place together."""
     found: list[list[int]] = []
-    for i, one in enumerate(wanted):
-        if not one:
+    for i, is_wanted in enumerate(wanted):
+        if not is_wanted:
             continue
         if found and found[-1][-1] == i - 1 and track.between_m[i - 1] <= ONE_STOP_M:
             found[-1].append(i)

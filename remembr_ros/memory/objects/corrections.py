@@ -57,49 +57,49 @@ def corrected(
     :param known: all of them, deleted ones, too
     :raises InvalidRequest: there is no such object, it is on another map, or the correction makes no sense
     """
-    one = _named(known, correction.id)
-    if correction.map_id not in (None, one.memory.map_id):
-        raise InvalidRequest(f'object {one.id} is on map {one.memory.map_id!r}, not on {correction.map_id!r}')
-    facts, seen_ns = one.facts, one.facts.intervals[-1][1]
+    old = _named(known, correction.id)
+    if correction.map_id not in (None, old.memory.map_id):
+        raise InvalidRequest(f'object {old.id} is on map {old.memory.map_id!r}, not on {correction.map_id!r}')
+    facts, seen_ns = old.facts, old.facts.intervals[-1][1]
     at_ns = max(now_ns, seen_ns + 1)
     if correction.action == 'rename':
         if len(correction.name) > MAX_NAMED:
             raise InvalidRequest(f'a name has at most {MAX_NAMED} characters')
-        return [_with(one, named=' '.join(correction.name.split()))], []
+        return [_with(old, named=' '.join(correction.name.split()))], []
     if correction.action == 'delete':
-        return [_with(one, deleted=at_ns)], []
+        return [_with(old, deleted=at_ns)], []
     if correction.action == 'gone':
-        absences = (*facts.absences, (at_ns, at_ns)) if one.missing_ns is None else facts.absences
-        return [_with(one, taken=at_ns, absences=absences)], []
+        absences = (*facts.absences, (at_ns, at_ns)) if old.missing_ns is None else facts.absences
+        return [_with(old, taken=at_ns, absences=absences)], []
     if correction.action == 'there':
         absences = tuple(span for span in facts.absences if span[0] != facts.taken)
-        return [_with(one, taken=0, deleted=0, absences=absences)], []
+        return [_with(old, taken=0, deleted=0, absences=absences)], []
     if correction.action == 'merge':
-        return _merged(one, _named(known, correction.other))
+        return _merged(old, _named(known, correction.other))
     if correction.action == 'split' and correction.time_ns is not None:
-        return _split(one, correction.time_ns), []
+        return _split(old, correction.time_ns), []
     raise InvalidRequest(
         f'give one of {", ".join(ACTIONS)}, split with the time since when it is another thing'
     )
 
 
 def _named(known: Sequence[KnownObject], name: str) -> KnownObject:
-    for one in known:
-        if name in (one.id, *one.facts.aliases):
-            return one
+    for thing in known:
+        if name in (thing.id, *thing.facts.aliases):
+            return thing
     raise InvalidRequest(f'there is no object {name!r}; remembr objects lists them')
 
 
-def _merged(one: KnownObject, other: KnownObject) -> tuple[list[Memory], list[str]]:
+def _merged(named: KnownObject, other: KnownObject) -> tuple[list[Memory], list[str]]:
     """Return one object of two: the older id, where and how it was seen last."""
     if (
-        one.id == other.id
-        or one.memory.map_id != other.memory.map_id
-        or one.memory.robot != other.memory.robot
+        named.id == other.id
+        or named.memory.map_id != other.memory.map_id
+        or named.memory.robot != other.memory.robot
     ):
         raise InvalidRequest('two objects of one robot on one map can be merged, and these are not')
-    older, younger = sorted((one, other), key=lambda known: (known.memory.start_ns, known.id))
-    last, first = sorted((one, other), key=lambda known: -known.facts.intervals[-1][1])
+    older, younger = sorted((named, other), key=lambda known: (known.memory.start_ns, known.id))
+    last, first = sorted((named, other), key=lambda known: -known.facts.intervals[-1][1])
     last_seen_ns = last.facts.intervals[-1][1]
     ids = {older.id, younger.id}
     facts: dict[str, Any] = {
@@ -120,21 +120,21 @@ def _merged(one: KnownObject, other: KnownObject) -> tuple[list[Memory], list[st
     before, came_ns = first.placed_at(last.position), last.facts.intervals[0][0]
     moves = [*before.facts.moves, *last.facts.moves]
     if first.facts.intervals[-1][1] < came_ns and distance(first.position, last.position) > MOVED_M:
-        where = last.relative(first.position), (0.0, 0.0, 0.0)
-        moves.append((first.facts.intervals[-1][1], came_ns, *where))
+        shift = last.relative(first.position), (0.0, 0.0, 0.0)
+        moves.append((first.facts.intervals[-1][1], came_ns, *shift))
     facts['moves'] = tuple(sorted(moves))[-MOVES:]
     facts['sightings'] = thinned((*before.facts.sightings, *last.facts.sightings))
     return [_with(replace(last, memory=memory), **facts)], [younger.id]
 
 
-def _split(one: KnownObject, time_ns: int) -> list[Memory]:
+def _split(whole: KnownObject, time_ns: int) -> list[Memory]:
     """Return two objects of one: what it was before a time keeps the id, what it is since then is new."""
-    before = tuple((start, min(end, time_ns - 1)) for start, end in one.facts.intervals if start < time_ns)
-    since = tuple((max(start, time_ns), end) for start, end in one.facts.intervals if end >= time_ns)
+    before = tuple((start, min(end, time_ns - 1)) for start, end in whole.facts.intervals if start < time_ns)
+    since = tuple((max(start, time_ns), end) for start, end in whole.facts.intervals if end >= time_ns)
     if not before or not since:
         raise InvalidRequest('it has to have been seen both before that time and since')
-    later = [move for move in one.moves if move[1] >= time_ns]
-    identity = memory_id(one.memory.robot, OBJECT, since[0][0], f'{one.id} split')
+    later = [move for move in whole.moves if move[1] >= time_ns]
+    identity = memory_id(whole.memory.robot, OBJECT, since[0][0], f'{whole.id} split')
     whole_ns = sum(end - start + 1 for start, end in (*before, *since))
 
     def part(thing: KnownObject, name: str, intervals: tuple[Interval, ...], *, old: bool) -> Memory:
@@ -150,16 +150,16 @@ def _split(one: KnownObject, time_ns: int) -> list[Memory]:
             absences=tuple(span for span in facts.absences if (span[0] < time_ns) == old),
             moves=tuple(move for move in facts.moves if (move[1] < time_ns if old else move[0] >= time_ns)),
             aliases=facts.aliases if old else (),
-            apart=(*facts.apart, identity if old else one.id),
+            apart=(*facts.apart, identity if old else whole.id),
             taken=0 if old else facts.taken,
         )
 
-    left = one.placed_at(later[0][2]) if later else one
-    return [part(left, one.id, before, old=True), part(one, identity, since, old=False)]
+    left = whole.placed_at(later[0][2]) if later else whole
+    return [part(left, whole.id, before, old=True), part(whole, identity, since, old=False)]
 
 
 def _with(known: KnownObject, **facts: Any) -> Memory:
     """Return an object's memory with other facts, and the sentence that they make."""
-    told = replace(known, facts=ObjectFacts(**{**known.facts.model_dump(), **facts}))
-    memory = replace(known.memory, facts=told.facts.model_dump(mode='json'))
-    return replace(memory, caption=sentence_of(told))
+    changed = replace(known, facts=ObjectFacts(**{**known.facts.model_dump(), **facts}))
+    memory = replace(known.memory, facts=changed.facts.model_dump(mode='json'))
+    return replace(memory, caption=sentence_of(changed))

@@ -222,8 +222,8 @@ def known_objects(memories: Iterable[Memory], *, deleted: bool = False) -> list[
         found.append(KnownObject(memory, facts))
     # A kill between the two writes of a merger leaves both.
     merged = {alias for known in found for alias in known.facts.aliases}
-    there = [one for one in found if one.id not in merged and (deleted or not one.facts.deleted)]
-    return sorted(there, key=lambda one: (-one.memory.end_ns, one.id))
+    listed = [thing for thing in found if thing.id not in merged and (deleted or not thing.facts.deleted)]
+    return sorted(listed, key=lambda thing: (-thing.memory.end_ns, thing.id))
 
 
 def seen_in(memory: Memory, scope: Scope) -> list[Memory]:

@@ -115,23 +115,23 @@ def choose_objects(
     :param scores: by id, how well those that fit the text do
     """
     of_map: dict[tuple[str, str, str], list[KnownObject]] = {}
-    for one in known:
-        of_map.setdefault(_map_of(one), []).append(one)
-    relations = {where: Relations(those) for where, those in of_map.items()}
+    for candidate in known:
+        of_map.setdefault(_map_of(candidate), []).append(candidate)
+    relations = {map_key: Relations(group) for map_key, group in of_map.items()}
     window = query.scope.after_ns, query.scope.before_ns
-    anchors = tuple(one for one in known if query.anchor and is_meant(one, query.anchor))
+    anchors = tuple(candidate for candidate in known if query.anchor and is_meant(candidate, query.anchor))
     candidates: Iterable[KnownObject] = known
     if query.relation:
         pairs = (pair for anchor in anchors for pair in relations[_map_of(anchor)].to(anchor, query.relation))
-        candidates = {one.id: one for one, relation in pairs if relation.held(*window)}.values()
+        candidates = {obj.id: obj for obj, relation in pairs if relation.held(*window)}.values()
     found = [candidate for candidate in candidates if _is_asked(candidate, query, scores)]
     found = _ordered(found, query, scores or {})
     shown = found[: query.limit]
-    told = [
-        FoundObject(one, tuple(of for of in relations[_map_of(one)].of(one) if of.held(*window)))
-        for one in shown
+    entries = [
+        FoundObject(obj, tuple(rel for rel in relations[_map_of(obj)].of(obj) if rel.held(*window)))
+        for obj in shown
     ]
-    return FoundObjects(tuple(told), len(found), anchors)
+    return FoundObjects(tuple(entries), len(found), anchors)
 
 
 def is_meant(known: KnownObject, name: str) -> bool:
@@ -159,12 +159,12 @@ def _is_asked(known: KnownObject, query: ObjectQuery, scores: Mapping[str, float
 def _ordered(found: list[KnownObject], query: ObjectQuery, scores: Mapping[str, float]) -> list[KnownObject]:
     order, place = query.ordered_by, query.place or (0.0, 0.0, 0.0)
     keys = {
-        ObjectOrder.TEXT: lambda one: -scores.get(one.id, 0.0),
-        ObjectOrder.NEAREST: lambda one: distance(one.position, place),
-        ObjectOrder.LAST_SEEN: lambda one: -one.memory.end_ns,
-        ObjectOrder.FIRST_SEEN: lambda one: one.memory.start_ns,
-        ObjectOrder.MOST_SEEN: lambda one: -one.facts.observations,
-        ObjectOrder.LARGEST: lambda one: -one.size[0] * one.size[1] * one.size[2],
+        ObjectOrder.TEXT: lambda thing: -scores.get(thing.id, 0.0),
+        ObjectOrder.NEAREST: lambda thing: distance(thing.position, place),
+        ObjectOrder.LAST_SEEN: lambda thing: -thing.memory.end_ns,
+        ObjectOrder.FIRST_SEEN: lambda thing: thing.memory.start_ns,
+        ObjectOrder.MOST_SEEN: lambda thing: -thing.facts.observations,
+        ObjectOrder.LARGEST: lambda thing: -thing.size[0] * thing.size[1] * thing.size[2],
     }
     # Without a word about the order, what lies next to something stays by its distance from that.
     if query.relation and query.order is None and query.place is None and not query.text:

@@ -116,8 +116,8 @@ class Relations:
     """
 
     def __init__(self, known: Iterable[KnownObject]) -> None:
-        still = [one for one in known if one.facts.measured and one.name not in TRANSIENT]
-        self._stays = [stay for one in still for stay in stays_of(one)]
+        still = [thing for thing in known if thing.facts.measured and thing.name not in TRANSIENT]
+        self._stays = [stay for thing in still for stay in stays_of(thing)]
         self._rows: dict[str, list[int]] = {}
         for row, stay in enumerate(self._stays):
             self._rows.setdefault(stay.of.id, []).append(row)
@@ -156,7 +156,7 @@ class Relations:
             for as_said in names
             if as_said == name
         ]
-        return [(one, relation) for _, one, relation in sorted(found, key=lambda at: at[0])]
+        return [(other, relation) for _, other, relation in sorted(found, key=lambda at: at[0])]
 
     def _related(self, row: int, others: Sequence[int] | None = None) -> Iterator[_Related]:
         """Yield the stays that one lies to: their order, which, how that is called, and when it held."""
@@ -178,14 +178,14 @@ class Relations:
 
     def _kinds(self, row: int) -> NDArray[np.int8]:
         """Return how a stay lies to each other one; 0: in no relation."""
-        every, one = np.arange(len(self._stays)), np.full(len(self._stays), row)
-        kinds = self._carried(one, every)
+        every, this = np.arange(len(self._stays)), np.full(len(self._stays), row)
+        kinds = self._carried(this, every)
         if np.any((kinds == _ON) & self._table):  # a chair at the table has its back there, too
             kinds[(kinds == _ON) & self._seat] = 0
         low, high, high_2, low_2 = self._low[row, 2], self._high[row, 2], self._high[:, 2], self._low[:, 2]
         shared = np.minimum(high, high_2) - np.maximum(low, low_2)
         level = (np.abs(low - low_2) <= LEVEL_M) | (shared >= np.minimum(high - low, high_2 - low_2) / 2.0)
-        beside = (self._far(row) <= NEXT_M) & level & (kinds == 0) & (self._carried(every, one) == 0)
+        beside = (self._far(row) <= NEXT_M) & level & (kinds == 0) & (self._carried(every, this) == 0)
         return np.where(beside, _NEXT, kinds).astype(np.int8)
 
     def _carried(self, rows: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.int8]:
@@ -230,6 +230,6 @@ class Relations:
             if not eyes or any(distance(eye, its.at) <= distance(eye, stay.at) for eye in eyes):
                 return True
         every = np.arange(len(self._stays))
-        kinds = [self._carried(np.full(len(every), of), every) for of in (row, other)]
+        kinds = [self._carried(np.full(len(every), number), every) for number in (row, other)]
         carry = [np.isin(kind, (_ON, _IN, _ON_BOARD)) for kind in kinds]
         return bool((carry[0] & carry[1]).any())

@@ -30,14 +30,14 @@ def sentence(known: KnownObject, near: str) -> str:
     """
     if known.facts.deleted:
         return DELETED
-    what = with_article(f'{known.facts.colour} {spelled(known.recognised_as)}'.strip())
+    name = with_article(f'{known.facts.colour} {spelled(known.recognised_as)}'.strip())
     if known.facts.named:
-        what = f'{known.facts.named}, {what}'
-    where = _NEAR + spelled(near) if near else ''
+        name = f'{known.facts.named}, {name}'
+    place = _NEAR + spelled(near) if near else ''
     if not known.facts.measured:
-        where = ', how far away is not known'
-    where += ', which is gone' if known.missing_ns is not None else ''
-    return f'{what[0].upper()}{what[1:]}{where}.'
+        place = ', how far away is not known'
+    place += ', which is gone' if known.missing_ns is not None else ''
+    return f'{name[0].upper()}{name[1:]}{place}.'
 
 
 def sentence_of(known: KnownObject) -> str:
@@ -54,9 +54,9 @@ def described(known: KnownObject) -> str:
 
 def listed(known: Iterable[KnownObject]) -> str:
     """Return objects as a sentence has them: 'a red cup, 2 bowls and an apple'."""
-    numbers = Counter(described(one) for one in known)
-    told = [with_article(one) if n == 1 else f'{n} {plural(one)}' for one, n in numbers.items()]
-    return ' and '.join(filter(None, (', '.join(told[:-1]), *told[-1:])))
+    numbers = Counter(described(thing) for thing in known)
+    names = [with_article(name) if n == 1 else f'{n} {plural(name)}' for name, n in numbers.items()]
+    return ' and '.join(filter(None, (', '.join(names[:-1]), *names[-1:])))
 
 
 def plural(name: str) -> str:
@@ -152,18 +152,18 @@ def changes_of(known: KnownObject, since_ns: int, until_ns: int | None = None) -
         if back_ns is not None and not any(first_ns <= at <= back_ns for at in came):
             found.append(ObjectChange('returned', known, back_ns))
     within = [one for one in found if since_ns < one.at_ns and (until_ns is None or one.at_ns <= until_ns)]
-    return sorted(within, key=lambda one: one.at_ns)
+    return sorted(within, key=lambda change: change.at_ns)
 
 
 def visits_among(known: Iterable[KnownObject]) -> tuple[Interval, ...]:
     """Return from when to when the robot looked at things, oldest first."""
     times = [
         span
-        for one in known
+        for thing in known
         for span in (
-            *one.facts.intervals,
-            *((at, at) for at in (one.facts.looked, *sum(one.facts.absences, ()))),
+            *thing.facts.intervals,
+            *((at, at) for at in (thing.facts.looked, *sum(thing.facts.absences, ()))),
         )
-        if span[1] not in (0, one.facts.taken)  # a person saw that it was taken
+        if span[1] not in (0, thing.facts.taken)  # a person saw that it was taken
     ]
     return joined(times, VISIT_GAP_NS)

@@ -38,19 +38,19 @@ class PlaceJson(TypedDict):
     guessed: str
 
 
-def place_json(one: NamedPlace) -> PlaceJson:
+def place_json(known_place: NamedPlace) -> PlaceJson:
     """Return a place as every verb prints it with --json."""
     return {
-        'id': one.memory.id,
-        'name': one.name,
-        'other_names': list(one.facts.other_names),
-        'outline': [[x, y] for x, y in one.outline],
-        'center': [one.pose.x, one.pose.y],
-        'radius': one.facts.radius,
-        'z': one.pose.z,
-        'map_id': one.memory.map_id,
-        'frame_id': one.memory.frame_id,
-        'guessed': one.facts.guessed,
+        'id': known_place.memory.id,
+        'name': known_place.name,
+        'other_names': list(known_place.facts.other_names),
+        'outline': [[x, y] for x, y in known_place.outline],
+        'center': [known_place.pose.x, known_place.pose.y],
+        'radius': known_place.facts.radius,
+        'z': known_place.pose.z,
+        'map_id': known_place.memory.map_id,
+        'frame_id': known_place.memory.frame_id,
+        'guessed': known_place.facts.guessed,
     }
 
 
@@ -59,18 +59,18 @@ def write_places(path: Path, places: Sequence[NamedPlace]) -> None:
 
     :raises InvalidRequest: it says none, or the file cannot be written
     """
-    told: list[dict[str, Any]] = [
+    forms: list[dict[str, Any]] = [
         {
             name: value
-            for name, value in place_json(one).items()
+            for name, value in place_json(known_place).items()
             if name != 'id' and value not in ('', [], None)
         }
-        for one in places
+        for known_place in places
     ]
     if _is_yaml(path):
-        text = yaml.safe_dump({'places': told}, sort_keys=False, allow_unicode=True, default_flow_style=None)
+        text = yaml.safe_dump({'places': forms}, sort_keys=False, allow_unicode=True, default_flow_style=None)
     else:
-        features = [_feature(one) for one in told]
+        features = [_feature(form) for form in forms]
         text = json.dumps({'type': 'FeatureCollection', 'features': features}, ensure_ascii=False, indent=1)
     try:
         path.write_text(text, 'utf-8')
@@ -90,7 +90,7 @@ def read_places(path: Path, **about: Any) -> list[NamedPlace]:
         if len(data) > MAX_BYTES:
             raise ValueError(f'it has more than {MAX_BYTES} bytes')
         content = yaml.safe_load(data.decode()) if _is_yaml(path) else json.loads(data)
-        listed = content['places'] if _is_yaml(path) else [_of_feature(one) for one in content['features']]
+        listed = content['places'] if _is_yaml(path) else [_of_feature(item) for item in content['features']]
         if not isinstance(listed, list):
             raise TypeError('places is no list')
     except OSError as error:
@@ -101,22 +101,22 @@ def read_places(path: Path, **about: Any) -> list[NamedPlace]:
             '`remembr place export`'
         ) from None
     found = []
-    for number, told in enumerate(listed, 1):
+    for number, form in enumerate(listed, 1):
         try:
-            found.append(told_place(told, **about))
+            found.append(told_place(form, **about))
         except InvalidRequest as error:
             raise InvalidRequest(f'{path}, place {number}: {error}') from None
     return found
 
 
-def told_place(told: Any, **about: Any) -> NamedPlace:
+def told_place(form: Any, **about: Any) -> NamedPlace:
     """Return the place of a form, such as a line of a file or the body of a request.
 
     :param about: arguments of place, where the form does not say them
     :raises InvalidRequest: it is none
     """
     try:
-        given = {name: told[name] for name in _FIELDS if told.get(name) not in (None, '', [])}
+        given = {name: form[name] for name in _FIELDS if form.get(name) not in (None, '', [])}
         if given.get('outline'):
             given.pop('center', None)
         texts = (given.get('map_id', ''), given.get('frame_id', ''))
@@ -135,24 +135,24 @@ def _is_yaml(path: Path) -> bool:
     return path.suffix in FORMATS[:2]
 
 
-def _feature(told: dict[str, Any]) -> dict[str, Any]:
-    center, outline = told.pop('center'), told.pop('outline', None)
+def _feature(form: dict[str, Any]) -> dict[str, Any]:
+    center, outline = form.pop('center'), form.pop('outline', None)
     geometry = (
         {'type': 'Polygon', 'coordinates': [[*outline, outline[0]]]}
         if outline
         else {'type': 'Point', 'coordinates': center}
     )
-    return {'type': 'Feature', 'geometry': geometry, 'properties': told}
+    return {'type': 'Feature', 'geometry': geometry, 'properties': form}
 
 
 def _of_feature(feature: dict[str, Any]) -> dict[str, Any]:
-    geometry, told = feature['geometry'], dict(feature.get('properties') or {})
+    geometry, properties = feature['geometry'], dict(feature.get('properties') or {})
     if geometry['type'] == 'Point':
-        return {**told, 'center': geometry['coordinates']}
+        return {**properties, 'center': geometry['coordinates']}
     rings = geometry['coordinates']
     if geometry['type'] != 'Polygon' or len(rings) != 1:
         raise ValueError(
             f'a {geometry["type"]} of {len(rings)} rings; give polygons without holes, or points'
         )
     corners = [corner[:2] for corner in rings[0]]
-    return {**told, 'outline': corners[:-1] if corners[0] == corners[-1] else corners}
+    return {**properties, 'outline': corners[:-1] if corners[0] == corners[-1] else corners}

@@ -49,11 +49,11 @@ class PlaceFacts(BaseModel):
 
     @field_validator('name', 'other_names', mode='before')
     @classmethod
-    def _in_one_line(cls, said: Any) -> Any:
-        if isinstance(said, str):
-            plain = ' '.join(said.encode('utf-8', 'replace').decode().split())
+    def _in_one_line(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            plain = ' '.join(value.encode('utf-8', 'replace').decode().split())
             return re.sub('^the( |$)', '', plain, flags=re.IGNORECASE)
-        return tuple(map(cls._in_one_line, said)) if isinstance(said, list | tuple) else said
+        return tuple(map(cls._in_one_line, value)) if isinstance(value, list | tuple) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +139,8 @@ def place(
         )
     except ValidationError as error:
         wrong = error.errors()[0]
-        what = ' '.join(str(part) for part in wrong['loc'][:1]).replace('_', ' ')
-        raise InvalidRequest(f'{what} {_short(wrong["input"])} of a place: {wrong["msg"]}') from None
+        field = ' '.join(str(part) for part in wrong['loc'][:1]).replace('_', ' ')
+        raise InvalidRequest(f'{field} {_short(wrong["input"])} of a place: {wrong["msg"]}') from None
     also = f', also called {", ".join(facts.other_names)}' if facts.other_names else ''
     return NamedPlace(
         Memory(
@@ -204,6 +204,6 @@ def _middle(name: str, corners: Sequence[tuple[float, ...]]) -> Corner:
     return inside.x, inside.y
 
 
-def _short(said: object) -> str:
-    text = str(said)
+def _short(value: object) -> str:
+    text = str(value)
     return repr(text if len(text) <= 60 else f'{text[:60]}...')

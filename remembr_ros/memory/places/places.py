@@ -33,13 +33,13 @@ class Places:
         known = [place for memory in memories if (place := place_of(memory)) is not None]
         shapes = {place.memory.id: place.shape for place in known}
         self.all: tuple[NamedPlace, ...] = tuple(
-            sorted(known, key=lambda one: (round(shapes[one.memory.id].area, 3), one.name, one.memory.id))
+            sorted(known, key=lambda spot: (round(shapes[spot.memory.id].area, 3), spot.name, spot.memory.id))
         )
         """Smaller ones first."""
-        self._areas = [Area(shapes[one.memory.id], one.pose.z) for one in self.all]
+        self._areas = [Area(shapes[spot.memory.id], spot.pose.z) for spot in self.all]
         self._tree = shapely.STRtree([area.shape for area in self._areas])
         self._floors = np.array([area.floor for area in self._areas])
-        self._maps = np.array([one.memory.map_id for one in self.all], object)
+        self._maps = np.array([spot.memory.map_id for spot in self.all], object)
 
     def __bool__(self) -> bool:
         return bool(self.all)
@@ -82,38 +82,38 @@ class Places:
         :param map_id: None: whatever map
         :raises InvalidRequest: there is none, or there are some on several maps
         """
-        called = [one for one in self.all if same_name(name) in map(same_name, one.names)]
-        found = [one for one in called if map_id in (None, one.memory.map_id)]
+        called = [place for place in self.all if same_name(name) in map(same_name, place.names)]
+        found = [place for place in called if map_id in (None, place.memory.map_id)]
         if len(found) == 1:
             return found[0]
         if called:
-            maps = ', '.join(sorted(repr(one.memory.map_id) for one in called))
+            maps = ', '.join(sorted(repr(place.memory.map_id) for place in called))
             raise InvalidRequest(f'there is a place called {name[:60]!r} on the map {maps}; name that map')
-        names = ', '.join(sorted(one.name for one in self.all)[:_TOLD]) or 'none'
+        names = ', '.join(sorted(place.name for place in self.all)[:_TOLD]) or 'none'
         raise InvalidRequest(f'there is no place called {name[:60]!r}; there are: {names}')
 
     def area(self, place: NamedPlace) -> Area:
         """Return what counts as a place: what lies in a smaller one that is no part of it does not."""
         index = self.all.index(place)
         shape = self._areas[index].shape
-        for one, other in zip(self.all[:index], self._areas[:index], strict=True):
-            of_map = one.memory.map_id == place.memory.map_id and abs(one.pose.z - place.pose.z) < HIGH_M
-            if of_map and not self.is_part(one, place):
+        for part, other in zip(self.all[:index], self._areas[:index], strict=True):
+            of_map = part.memory.map_id == place.memory.map_id and abs(part.pose.z - place.pose.z) < HIGH_M
+            if of_map and not self.is_part(part, place):
                 shape = shape.difference(other.shape)
         return Area(shape, place.pose.z)
 
-    def is_part(self, one: NamedPlace, other: NamedPlace) -> bool:
+    def is_part(self, part: NamedPlace, whole: NamedPlace) -> bool:
         """Tell whether a place lies in another one."""
-        shape = one.shape
+        shape = part.shape
         return bool(
-            one.memory.map_id == other.memory.map_id
-            and shape.intersection(other.shape).area >= NESTED * shape.area
+            part.memory.map_id == whole.memory.map_id
+            and shape.intersection(whole.shape).area >= NESTED * shape.area
         )
 
     def without_parts_of(self, named: Sequence[NamedPlace]) -> 'Places':
         """Return the places without the parts of some: who is in a part is then in the whole."""
-        kept = (o for o in self.all if o in named or not any(self.is_part(o, one) for one in named))
-        return Places(one.memory for one in kept)
+        kept = (o for o in self.all if o in named or not any(self.is_part(o, place) for place in named))
+        return Places(place.memory for place in kept)
 
     def within(self, scope: Scope) -> Scope:
         """Return a scope in which a place by its name has become the part of a map that it is.
@@ -130,8 +130,8 @@ class Places:
     def same_as(self, place: NamedPlace) -> NamedPlace | None:
         """Return the place of the same names, shape and map; None: there is none."""
         named = place.names, place.memory.map_id
-        same = (one for one in self.all if (one.names, one.memory.map_id) == named)
-        return next((one for one in same if one.shape.equals_exact(place.shape, SAME_M)), None)
+        same = (known for known in self.all if (known.names, known.memory.map_id) == named)
+        return next((known for known in same if known.shape.equals_exact(place.shape, SAME_M)), None)
 
     def with_new(self, place: NamedPlace) -> 'Places':
         """Return the places with another one.
@@ -146,7 +146,7 @@ class Places:
                 raise InvalidRequest(
                     f'there is a place called {min(same)!r} already; choose another name, or remove it first'
                 )
-        return Places(one.memory for one in (*self.all, place))
+        return Places(known.memory for known in (*self.all, place))
 
 
 NOWHERE = Places()
@@ -199,9 +199,9 @@ class PlaceVisit:
         return replace(self, start_ns=start_ns, end_ns=end_ns, spent_ns=min(self.spent_ns, end_ns - start_ns))
 
 
-def times_said(some: Sequence[PlaceVisit]) -> str:
+def times_said(visits_made: Sequence[PlaceVisit]) -> str:
     """Return how many visits these are: 'once', '3 times'."""
-    return 'once' if len(some) == 1 else f'{len(some)} times'
+    return 'once' if len(visits_made) == 1 else f'{len(visits_made)} times'
 
 
 def visits(memories: Iterable[Memory], places: Places) -> list[PlaceVisit]:
@@ -210,11 +210,11 @@ def visits(memories: Iterable[Memory], places: Places) -> list[PlaceVisit]:
     :param memories: in any order, of any robots and maps
     """
     placed = [memory for memory in memories if memory.pose is not None and memory.source == CAPTIONER]
-    placed.sort(key=lambda one: (one.robot, one.map_id, one.start_ns, one.id))
+    placed.sort(key=lambda memory: (memory.robot, memory.map_id, memory.start_ns, memory.id))
     found: list[PlaceVisit] = []
-    for (_, map_id), of_one in groupby(placed, key=lambda one: (one.robot, one.map_id)):
+    for (_, map_id), of_one in groupby(placed, key=lambda memory: (memory.robot, memory.map_id)):
         found += _of_one(list(of_one), map_id, places)
-    return sorted(found, key=lambda one: (one.start_ns, one.end_ns))
+    return sorted(found, key=lambda visit: (visit.start_ns, visit.end_ns))
 
 
 def _of_one(memories: Sequence[Memory], map_id: str, places: Places) -> list[PlaceVisit]:

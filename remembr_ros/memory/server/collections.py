@@ -203,25 +203,25 @@ def claim(client: Any, collection: str, name: str, timeout_s: float) -> None:
     :param name: of the claim; the same one may claim again
     :raises InvalidRequest: somebody else is at it
     """
-    where = _collection(collection)
-    if not client.has_collection(where, timeout=timeout_s):
+    claim_name = _collection(collection)
+    if not client.has_collection(claim_name, timeout=timeout_s):
         whose = f'{name} {socket.gethostname()} {format_iso(time.time_ns())}'
-        create_empty(client, where, whose, timeout_s)
-    whose = client.describe_collection(where, timeout=timeout_s)['description']
+        create_empty(client, claim_name, whose, timeout_s)
+    whose = client.describe_collection(claim_name, timeout=timeout_s)['description']
     if whose.partition(' ')[0] != name:
         raise InvalidRequest(
             f'maps of this memory are being moved by another machine: {whose.partition(" ")[2]}. Do this '
             'again when that is done; if it was cut off, open the memory there, which finishes it. If that '
-            f'machine is gone, drop the collection {where!r}: what was moved stays moved'
+            f'machine is gone, drop the collection {claim_name!r}: what was moved stays moved'
         )
 
 
 def is_claimed(client: Any, collection: str, name: str, timeout_s: float) -> bool:
     """Tell whether a claim holds."""
-    where = _collection(collection)
-    if not client.has_collection(where, timeout=timeout_s):
+    claim_name = _collection(collection)
+    if not client.has_collection(claim_name, timeout=timeout_s):
         return False
-    whose: str = client.describe_collection(where, timeout=timeout_s)['description']
+    whose: str = client.describe_collection(claim_name, timeout=timeout_s)['description']
     return whose.partition(' ')[0] == name
 
 

@@ -102,7 +102,7 @@ class ServerEngine:
     def named(self, keyframes: Collection[str]) -> set[str]:
         names = list(keyframes)
         among = [names[start : start + NAMES] for start in range(0, len(names), NAMES)]
-        conditions = [filters.lists_any_of('keyframes', some) for some in among]
+        conditions = [filters.lists_any_of('keyframes', batch) for batch in among]
         if names and self._able.lite:  # which dies of this filter now and then
             conditions = [filters.EVERYTHING]
         with self._tables() as (records, _):

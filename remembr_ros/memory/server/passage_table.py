@@ -88,11 +88,11 @@ class PassageTable:
         cosines: dict[str, NDArray[np.float32]] = {}
         at_once = MOST // MAX_SENTENCES
         for start in range(0, len(ids), at_once):
-            some = ids[start : start + at_once]
-            among = filters.any_of('memory_id', list(some))
+            batch = ids[start : start + at_once]
+            among = filters.any_of('memory_id', list(batch))
             found = [
                 {hit['id']: hit['distance'] for hit in search}
-                for search in self._searches(vectors, among, MAX_SENTENCES * len(some), ANYTHING)
+                for search in self._searches(vectors, among, MAX_SENTENCES * len(batch), ANYTHING)
             ]
             known = set(found[0]).intersection(*found[1:])
             cosines |= _in_order((i, [of_one[i] for of_one in found]) for i in known)
