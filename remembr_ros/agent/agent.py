@@ -61,10 +61,10 @@ def name_said(text: str) -> str:
     'This is great.' gives none: after 'this is' or 'you are in' it has an article, a number or a capital.
     """
     called, this = _CALLED.match(text), _THIS.match(text)
-    said = called or this
-    if said is None or _NO_NAME.match(said['name']) or len(said['name'].split()) > MOST_WORDS:
+    match = called or this
+    if match is None or _NO_NAME.match(match['name']) or len(match['name'].split()) > MOST_WORDS:
         return ''
-    name = str(said['name'])
+    name = str(match['name'])
     is_name = re.match(r'the\s', name, re.IGNORECASE) or re.search(r'\d', name) or name[:1].isupper()
     return re.sub(r'^the\s+', '', name, flags=re.IGNORECASE) if called or is_name else ''
 
@@ -84,8 +84,8 @@ def answer_naming(question: Question, naming: Naming) -> Answer | None:
     except InvalidRequest as error:
         return _told(question, f'I cannot call this {said_name(name)}: {error}.')
     how = 'the room around me' if named.outline else f'what is within {named.facts.radius:g} m'
-    told = _told(question, f'This is {named.said} now: {how}.')
-    return replace(told, kind=Kind.TEXT, pose=named.pose, evidence=(Hit(named.memory, 1.0),), confidence=1.0)
+    reply = _told(question, f'This is {named.said} now: {how}.')
+    return replace(reply, kind=Kind.TEXT, pose=named.pose, evidence=(Hit(named.memory, 1.0),), confidence=1.0)
 
 
 def _told(question: Question, text: str) -> Answer:
@@ -158,8 +158,8 @@ class Agent:
             answer = named or followed.answer or self._answer(followed, run)
             if followed.narrowing != EVERYTHING and not answer.evidence:
                 answer = replace(answer, text=f'Apart from that: {answer.text}')
-            if followed.answer is None and (of := asked_of(question.scope, question.zone)):
-                answer = replace(answer, text=f'{answer.text} ({of})')
+            if followed.answer is None and (scope_asked := asked_of(question.scope, question.zone)):
+                answer = replace(answer, text=f'{answer.text} ({scope_asked})')
         except RemembrError as error:
             self.conversations.forget(question.asker)
             record('failed', failed(error, replace(run.ledger.usage, seconds=time.monotonic() - began)))

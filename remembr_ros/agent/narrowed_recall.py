@@ -78,9 +78,9 @@ class NarrowedRecall:
             more = replace(query, scope=inside, limit=limit)
             hits = self._wait(lambda more=more: self.recall.find(more))  # type: ignore[misc]
             # What was asked and answered before is no evidence, unless what the robot did is asked for.
-            told = [hit for hit in hits if inside.source == AGENT or hit.memory.captioner != TALK]
-            kept = [hit for hit in told if self.narrowing.admits(hit.memory)]
-            if len(told) == len(hits) or len(kept) >= query.limit or limit >= MAX_LIMIT:
+            fitting = [hit for hit in hits if inside.source == AGENT or hit.memory.captioner != TALK]
+            kept = [hit for hit in fitting if self.narrowing.admits(hit.memory)]
+            if len(fitting) == len(hits) or len(kept) >= query.limit or limit >= MAX_LIMIT:
                 return query.cut(kept)
             limit = min(OVERFETCH * limit, MAX_LIMIT)
 

@@ -25,16 +25,16 @@ def look_which(
     :raises ReplyInvalid: the model says something else
     :raises RemembrError: it is out of reach, or the time is over
     """
-    told = '\n'.join(f'{number}: {name}' for number, name in enumerate(names, start=1))
+    listed = '\n'.join(f'{number}: {name}' for number, name in enumerate(names, start=1))
     shown = tuple(Picture(f'Picture {number}:', jpeg) for number, jpeg in enumerate(pictures, start=1))
     messages = (
         Message('system', _prompt()),
-        Message('user', f'The robot: {deed}\n{told}', images=shown),
+        Message('user', f'The robot: {deed}\n{listed}', images=shown),
     )
     reply = complete(chat, messages, run=run, call_timeout_s=CALL_S).content
     begin, end = reply.find('{'), reply.rfind('}')
-    said = read_object(reply[begin : end + 1]) or {}
-    number, state = said.get('object'), said.get('state') or ''
+    reply_object = read_object(reply[begin : end + 1]) or {}
+    number, state = reply_object.get('object'), reply_object.get('state') or ''
     if isinstance(number, str) and number.strip().isdecimal():
         number = int(number)
     if type(number) is not int or not 0 <= number <= len(names) or not isinstance(state, str):

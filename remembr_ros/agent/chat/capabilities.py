@@ -49,27 +49,27 @@ class Capabilities:
 
 
 def after_refusal(
-    can: Capabilities, request: Mapping[str, Any], status: int, said: str
+    can: Capabilities, request: Mapping[str, Any], status: int, reply: str
 ) -> Capabilities | None:
     """Return what to go on with after a server refused a request; None: it refused something else.
 
     :param request: the fields that were sent
-    :param said: the server's words, which have to name what it refuses
+    :param reply: the server's words, which have to name what it refuses
     """
-    said = said[:MAX_SAID].lower()
-    if _TOO_LONG.search(said):
+    reply = reply[:MAX_SAID].lower()
+    if _TOO_LONG.search(reply):
         return None
-    if status not in REFUSALS or (status not in (400, 422) and not _UNSUPPORTED.search(said)):
+    if status not in REFUSALS or (status not in (400, 422) and not _UNSUPPORTED.search(reply)):
         return None
-    limits = re.search(r'max_(?:completion_)?tokens', said)
-    if limits and can.limit and can.limit in request and _is_unknown(said):
+    limits = re.search(r'max_(?:completion_)?tokens', reply)
+    if limits and can.limit and can.limit in request and _is_unknown(reply):
         return replace(can, limit='max_completion_tokens' if can.limit == 'max_tokens' else '')
     # The special before the general: "tool_choice" is about tools, too.
     for field, pattern, lost in _LOSSES:
-        if field in request and re.search(pattern, said):
+        if field in request and re.search(pattern, reply):
             return _without(can, request, lost)
     roles = {message.get('role') for message in request.get('messages', ())}
-    if 'system' in roles and _NO_SYSTEM.search(said):
+    if 'system' in roles and _NO_SYSTEM.search(reply):
         return replace(can, system_role=False)
     return None
 
@@ -115,6 +115,6 @@ def _without(can: Capabilities, request: Mapping[str, Any], lost: str) -> Capabi
     return replace(can, **changes)
 
 
-def _is_unknown(said: str) -> bool:
+def _is_unknown(reply: str) -> bool:
     # Else it is the limit's size that a server finds too large, or the prompt's: no other name would help.
-    return not re.search(r'context|too (large|long|many)|exceed|at most|less than|greater than', said)
+    return not re.search(r'context|too (large|long|many)|exceed|at most|less than|greater than', reply)

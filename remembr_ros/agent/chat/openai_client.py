@@ -73,8 +73,8 @@ class OpenAIChat:
                 self._model = self._endpoint.first_model(bounds)
             return self._found_out(lambda can: self._ask(can, call, bounds), bool(call.tools), bounds)
         except TimeOver:
-            where = self._endpoint.where
-            raise ChatUnavailable(f'{where} did not answer within {call.timeout_s:.1f} s') from None
+            server = self._endpoint.where
+            raise ChatUnavailable(f'{server} did not answer within {call.timeout_s:.1f} s') from None
 
     def _found_out(self, ask: Callable[[Capabilities], Reply], has_tools: bool, bounds: Bounds) -> Reply:
         """Ask, and in simpler ways if the server, which was never of use yet, refuses without a reason."""
@@ -119,8 +119,8 @@ class OpenAIChat:
                 logger.info('%s is asked with %s from now on', self._model, can)
                 self._capabilities = can
             return replace(reply, model=self._model)
-        where = self._endpoint.where
-        raise ChatUnavailable(f'{where} refuses every form of the request; is it a chat model?')
+        server = self._endpoint.where
+        raise ChatUnavailable(f'{server} refuses every form of the request; is it a chat model?')
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ def request_fields(call: Call, can: Capabilities, sampling: Mapping[str, Any]) -
         elif can.json_object:
             fields['response_format'] = {'type': 'json_object'}
     if not can.system_role:
-        wired = [{**said, 'role': 'user'} if said['role'] == 'system' else said for said in wired]
+        wired = [{**message, 'role': 'user'} if message['role'] == 'system' else message for message in wired]
     # Templates of small models insist on turns; only tool results may follow each other.
     fields['messages'] = _merged(wired)
     return fields
@@ -70,11 +70,11 @@ def reply_of(response: Any, sent: int) -> Reply:
     except (AttributeError, IndexError, TypeError, KeyError) as error:
         raise ReplyInvalid('it has no message') from error
     prompt, completion = _counts(response)
-    said = len(content) + sum(len(call.name) + len(call.arguments) for call in calls)
+    letters = len(content) + sum(len(call.name) + len(call.arguments) for call in calls)
     usage = Usage(
         1,
         tokens_of(sent) if prompt is None else prompt,
-        tokens_of(said) if completion is None else completion,
+        tokens_of(letters) if completion is None else completion,
         estimated=prompt is None or completion is None,
     )
     return Reply(content, calls, usage)

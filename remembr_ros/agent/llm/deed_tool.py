@@ -133,10 +133,10 @@ def _tell(found: FoundDeeds, call: WhatHappened, context: CallContext, looked_at
         lines = _stays(found.found, lines)
     head = _summed_up(found.every if call.nth is None and call.limit is None else found.found, context)
     head += '' if whole else '; only the latest of that time'
-    told = [ToldLine(head), *(deed_line(deed, context, with_robot=several) for deed in found.anchors[:3])][:4]
+    rows = [ToldLine(head), *(deed_line(deed, context, with_robot=several) for deed in found.anchors[:3])][:4]
     if found.anchors:
-        told.append(ToldLine('and beside these:'))
-    return '\n'.join(shown(line, context.evidence) for line in [*told, *paged(lines, call.page)])
+        rows.append(ToldLine('and beside these:'))
+    return '\n'.join(shown(line, context.evidence) for line in [*rows, *paged(lines, call.page)])
 
 
 def _stays(deeds: Sequence[Occurrence], lines: Sequence[ToldLine]) -> list[ToldLine]:
@@ -144,14 +144,14 @@ def _stays(deeds: Sequence[Occurrence], lines: Sequence[ToldLine]) -> list[ToldL
     of_place: dict[str, list[Occurrence]] = {}
     for deed in deeds:
         of_place.setdefault(deed.where, []).append(deed)
-    told = []
+    ends_first = []
     for place, stays in of_place.items():
         seconds = sum(deed.seconds for deed in stays)
         often = 'once' if len(stays) == 1 else f'{len(stays)} times'
         ends = Hit(stays[0].memories[1], SURE), Hit(stays[-1].memories[-1], SURE)
         text = f'{neutral(said_name(place))}: {often}, {format_duration(seconds)} in all'
-        told.append(ToldLine(text, ends, seconds))
-    return [*told, *lines] if len(told) == 1 else told
+        ends_first.append(ToldLine(text, ends, seconds))
+    return [*ends_first, *lines] if len(ends_first) == 1 else ends_first
 
 
 def _summed_up(deeds: Sequence[Occurrence], context: CallContext) -> str:
@@ -183,17 +183,17 @@ def _summed_up(deeds: Sequence[Occurrence], context: CallContext) -> str:
 
 def deed_line(deed: Occurrence, context: CallContext, *, with_robot: bool) -> ToldLine:
     """Return when something took place, what, and how it ended, if that is known."""
-    who = f'robot {quoted(deed.memory.robot[:60])} ' if with_robot else ''
+    robot = f'robot {quoted(deed.memory.robot[:60])} ' if with_robot else ''
     start, end = clock(deed.start_ns, context.question), clock(deed.end_ns, context.question)
     lasts = start != end and (not _is_move(deed) or deed.facts.kind == MOVES[-1])
-    when = f'{who}{start} to {end}' if lasts else f'{who}{start}'
+    when = f'{robot}{start} to {end}' if lasts else f'{robot}{start}'
     memories = deed.memories[1:] if deed.facts.kind == STAY else deed.memories
     ends = memories[:1] if len(memories) < 2 else (memories[0], memories[-1])
-    said = deed.facts.text if _is_move(deed) else quoted(deed.memory.caption[:300])
-    said = neutral(said_name(deed.where)) if deed.facts.kind == STAY else said
+    text = deed.facts.text if _is_move(deed) else quoted(deed.memory.caption[:300])
+    text = neutral(said_name(deed.where)) if deed.facts.kind == STAY else text
     outcome = '' if deed.outcome == 'unknown' else f', {deed.outcome}'
     metres = f', {deed.metres:.1f} m' if deed.metres and not _is_move(deed) else ''
-    return ToldLine(f'{when} {said}{outcome}{metres}', [Hit(memory, SURE) for memory in ends], deed.seconds)
+    return ToldLine(f'{when} {text}{outcome}{metres}', [Hit(memory, SURE) for memory in ends], deed.seconds)
 
 
 def _is_move(deed: Occurrence) -> bool:

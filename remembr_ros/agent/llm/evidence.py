@@ -67,7 +67,7 @@ class Evidence:
 
     def with_neighbours(self, hits: Iterable[Hit]) -> list[Hit]:
         """Return hits, and those of their stays that say the same and were shown as one with them."""
-        every = (one for hit in hits for one in (hit, *self._joined.get(self.label(hit), ())))
+        every = (near for hit in hits for near in (hit, *self._joined.get(self.label(hit), ())))
         return list({hit.memory.id: hit for hit in every}.values())
 
     def keep_scores(self, hits: Iterable[Hit]) -> None:

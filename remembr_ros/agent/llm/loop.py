@@ -120,8 +120,8 @@ class LoopPlanner:
                     # A second server may have stepped in.
                     by = reply.model or self.name
                     return with_facts(replace(answer, planner=by, cost=run.ledger.usage), question)
-            said = iter(self._recall(others, context, dialogue, last=last))
-            texts = [complaint if call.name == ANSWER else next(said) for call in calls]
+            results = iter(self._recall(others, context, dialogue, last=last))
+            texts = [complaint if call.name == ANSWER else next(results) for call in calls]
             dialogue.messages += _results(list(zip(calls, texts, strict=True)), native)
             rounds += 1
             if last:

@@ -100,8 +100,8 @@ def _measured(call: Measure, context: CallContext) -> str:
     ordered = sorted(hits, key=lambda hit: far[hit.memory.id], reverse=call.what == 'farthest')
     ranked = [f'{context.evidence.label(hit)}, {far[hit.memory.id]:.2f} m' for hit in ordered[:5]]
     named = context.evidence.known(place) if isinstance(place, str) else None
-    there = context.evidence.label(named) if named else 'here' if place == 'here' else 'there'
-    return f'{"; ".join(ranked)} from {there}'
+    label = context.evidence.label(named) if named else 'here' if place == 'here' else 'there'
+    return f'{"; ".join(ranked)} from {label}'
 
 
 def _distance_from(place: Place, context: CallContext) -> Callable[[Hit], float]:
@@ -109,17 +109,17 @@ def _distance_from(place: Place, context: CallContext) -> Callable[[Hit], float]
 
     :raises InvalidRequest: the place is not known; later: nobody knows how far it is
     """
-    there = context.point(place)
+    point = context.point(place)
     named = context.evidence.known(place) if isinstance(place, str) else None
     origin: Placed = named.memory if named else context.question
 
     def far(hit: Hit) -> float:
         _same_map(hit.memory, origin)
-        return distance(context.place_of(hit), there)
+        return distance(context.place_of(hit), point)
 
     return far
 
 
-def _same_map(one: Placed, other: Placed) -> None:
-    if not comparable(one, other):
+def _same_map(here: Placed, other: Placed) -> None:
+    if not comparable(here, other):
         raise InvalidRequest('those places are on different maps; nothing is known of the way between them')

@@ -90,11 +90,11 @@ def object_history(call: ObjectHistory, context: CallContext) -> Job:
         raise InvalidRequest('these are no objects; find_objects has their labels')
 
     def history(known: KnownObject) -> str:
-        told = [
+        events = [
             f'{event} {format_clock(at_ns, context.question.zone)}'
             for at_ns, event in events_of(known)[-MOST_TOLD:]
         ]
-        return f'{context.evidence.label(Hit(known.memory, 1.0))}: {context.evidence.tell("; ".join(told))}'
+        return f'{context.evidence.label(Hit(known.memory, 1.0))}: {context.evidence.tell("; ".join(events))}'
 
     return lambda: lambda: '\n'.join(map(history, known))
 
@@ -113,8 +113,8 @@ def just_now(_: JustNow, context: CallContext) -> Job:
             context.sure = max(context.sure, SURE if found.objects or done else 0.0)
             several = len({deed.memory.robot for deed in done}) > 1
             lines = [f'{context.evidence.tell(view)}:', *(_line(thing, context) for thing in found.objects)]
-            told = [ToldLine(f'{lately}:'), *(deed_line(deed, context, with_robot=several) for deed in done)]
-            return '\n'.join([*lines, *(shown(line, context.evidence) for line in told)])
+            rows = [ToldLine(f'{lately}:'), *(deed_line(deed, context, with_robot=several) for deed in done)]
+            return '\n'.join([*lines, *(shown(line, context.evidence) for line in rows)])
 
         return tell
 

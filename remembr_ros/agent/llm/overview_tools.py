@@ -89,8 +89,8 @@ def list_all(call: ListAll, context: CallContext) -> Job:
             distinct: dict[str, Hit] = {}
             for hit in others:
                 distinct.setdefault(hit.memory.caption, hit)
-            some = [*distinct.values()][:MEANT]
-            lines += [ToldLine(_seen(hit, call.query, question), [hit]) for hit in some]
+            meant = [*distinct.values()][:MEANT]
+            lines += [ToldLine(_seen(hit, call.query, question), [hit]) for hit in meant]
 
         def tell() -> str:
             context.searched.append((scope.is_narrow, len(memories)))
@@ -114,13 +114,13 @@ def shown(line: ToldLine, evidence: Evidence) -> str:
     return f'[{", ".join(labels)}] {text}' if labels else text
 
 
-def _summed_up(listed: Listing, of: str) -> str:
+def _summed_up(listed: Listing, whole: str) -> str:
     if not listed.places:
-        return f'none of {of} has these words'
+        return f'none of {whole} has these words'
     most = sorted(enumerate(listed.places, 1), key=lambda place: -len(place[1]))[:PLACES]
     often = ', '.join(f'place {number}: {len(place)} memories' for number, place in most)
     stays = f'{len(listed.stays)} stays at {len(listed.places)} places'
-    return f'{listed.memories} of {of} have these words: {stays}; {often}'
+    return f'{listed.memories} of {whole} have these words: {stays}; {often}'
 
 
 def _by_stays(listed: Listing, call: ListAll, question: Question) -> list[ToldLine]:
@@ -138,10 +138,10 @@ def _seen(hit: Hit, query: str, question: Question, end_ns: int | None = None) -
     """Return when and where a memory was made, and what of it is about a query."""
     memory, asked = hit.memory, content_stems(query)
     parts = hit.passages[:1] or (*split_sentences(memory.caption), *memory.scene_text)
-    said = max(parts, key=lambda part: len(asked & content_stems(part)), default='')
+    best = max(parts, key=lambda part: len(asked & content_stems(part)), default='')
     end = clock(memory.end_ns if end_ns is None else end_ns, question)
-    where = f'({memory.pose.x:.1f}, {memory.pose.y:.1f})' if memory.pose else '(place unknown)'
-    return f'{clock(memory.start_ns, question)} to {end} at {where}: {quoted(said[:SAID])}'
+    place = f'({memory.pose.x:.1f}, {memory.pose.y:.1f})' if memory.pose else '(place unknown)'
+    return f'{clock(memory.start_ns, question)} to {end} at {place}: {quoted(best[:SAID])}'
 
 
 def paged(lines: Sequence[ToldLine], page: int) -> list[ToldLine]:

@@ -157,10 +157,10 @@ def introduce(found: Recalled, context: CallContext) -> str:
     if found.besides:
         nearest = [_line([hit], Recalled((hit,), 1), context, SHOWN) for hit in found.besides]
         lines += ['the nearest times remembered:', *nearest]
-    told = [*chain.from_iterable(fresh), *known]
+    shown_hits = [*chain.from_iterable(fresh), *known]
     memories = [
         {'label': evidence.shown_as(hit.memory.id), 'id': hit.memory.id, 'score': round(hit.score, 4)}
-        for hit in told
+        for hit in shown_hits
     ]
     context.run.record('hits', {'query': about, 'total': found.total, 'memories': memories})
     return '\n'.join([head, *lines])
@@ -224,15 +224,15 @@ def _in_other_words(hits: Sequence[Hit], about: str) -> list[list[Hit]]:
     return groups
 
 
-def _neighbours(one: Memory, other: Memory) -> bool:
+def _neighbours(memory: Memory, other: Memory) -> bool:
     """Tell whether two memories are of one stay, and the same could be read in both."""
-    gap_ns = max(one.start_ns, other.start_ns) - min(one.end_ns, other.end_ns)
-    if gap_ns > GAP_NS or one.scene_text != other.scene_text or one.source != other.source:
+    gap_ns = max(memory.start_ns, other.start_ns) - min(memory.end_ns, other.end_ns)
+    if gap_ns > GAP_NS or memory.scene_text != other.scene_text or memory.source != other.source:
         return False
-    if one.source in (OBJECT, AGENT):  # each is a thing, or a deed, of its own
+    if memory.source in (OBJECT, AGENT):  # each is a thing, or a deed, of its own
         return False
-    if (one.robot, one.map_id, one.frame_id) != (other.robot, other.map_id, other.frame_id):
+    if (memory.robot, memory.map_id, memory.frame_id) != (other.robot, other.map_id, other.frame_id):
         return False
-    if one.pose is None or other.pose is None:
-        return one.pose is other.pose
-    return distance(one.pose.position, other.pose.position) <= SAME_PLACE_M
+    if memory.pose is None or other.pose is None:
+        return memory.pose is other.pose
+    return distance(memory.pose.position, other.pose.position) <= SAME_PLACE_M

@@ -228,26 +228,26 @@ def claim(arguments: AnswerCall, context: CallContext) -> Claim:
     """
     evidence, searched = context.evidence, context.searched
     spoken = without_labels(arguments.text)
-    said = cited(arguments.model_copy(update={'text': spoken}), evidence)
-    if said.start and said.end:
-        ends = evidence.label(said.start), evidence.label(said.end)
-        said = replace(said, duration_s=evidence.lasted.get(ends))
-    if said.kind is Kind.NOT_SEEN and not context.recalls:
+    claimed = cited(arguments.model_copy(update={'text': spoken}), evidence)
+    if claimed.start and claimed.end:
+        ends = evidence.label(claimed.start), evidence.label(claimed.end)
+        claimed = replace(claimed, duration_s=evidence.lasted.get(ends))
+    if claimed.kind is Kind.NOT_SEEN and not context.recalls:
         raise Unsupported('nothing was looked for yet; recall first')
-    if said.kind is Kind.BINARY and said.binary is False:
-        if not (any(total for _, total in searched) or said.evidence):
+    if claimed.kind is Kind.BINARY and claimed.binary is False:
+        if not (any(total for _, total in searched) or claimed.evidence):
             raise Unsupported('nothing was recalled that could tell "no" from "not seen"; recall first')
         narrowed = [total for narrowed, total in searched if narrowed]
         if narrowed and not any(narrowed):
             raise Unsupported('nothing is remembered of that time and place: that is not_seen, not no')
-    return without_invented_numbers(confident(said, context), context.question, evidence.told)
+    return without_invented_numbers(confident(claimed, context), context.question, evidence.told)
 
 
-def confident(said: Claim, context: CallContext) -> Claim:
+def confident(claimed: Claim, context: CallContext) -> Claim:
     """Return a claim with how likely its memories show what was asked, or, if it says no, none does."""
     evidence, asked = context.evidence, context.question.text
-    absent = said.kind is Kind.NOT_SEEN or (said.kind is Kind.BINARY and not said.binary)
-    shown = [*said.evidence, *(hit for hit in (said.start, said.end) if hit is not None)]
+    absent = claimed.kind is Kind.NOT_SEEN or (claimed.kind is Kind.BINARY and not claimed.binary)
+    shown = [*claimed.evidence, *(hit for hit in (claimed.start, claimed.end) if hit is not None)]
     if absent:
         shown = [evidence.best] if evidence.best is not None else []
     likely = cited_confidence(asked, evidence.scored(shown), context.recall.embedder_name)
@@ -255,4 +255,4 @@ def confident(said: Claim, context: CallContext) -> Claim:
         likely = max(likely, context.sure)
     if absent:
         likely = 1.0 - likely if context.recalls else 0.0
-    return replace(said, confidence=likely)
+    return replace(claimed, confidence=likely)

@@ -68,10 +68,10 @@ def asked_of(scope: Scope, zone: tzinfo) -> str:
 
     :param zone: whose clock the times are on
     """
-    who = f'of {" or ".join(scope.robots)}' if scope.robots else ''
-    where = '' if scope.map_id is None else f'on map {scope.map_id}' if scope.map_id else 'without a map'
-    told = ', '.join(filter(None, (f'{who} {where}'.strip(), _window(scope, zone))))
-    return told and f'asked {told}'
+    robots = f'of {" or ".join(scope.robots)}' if scope.robots else ''
+    on_map = '' if scope.map_id is None else f'on map {scope.map_id}' if scope.map_id else 'without a map'
+    scope_text = ', '.join(filter(None, (f'{robots} {on_map}'.strip(), _window(scope, zone))))
+    return scope_text and f'asked {scope_text}'
 
 
 def _window(scope: Scope, zone: tzinfo) -> str:

@@ -97,9 +97,9 @@ def shown(memories: Iterable[Memory]) -> list[Hit]:
     return [Hit(memory, 1.0) for memory in {memory.id: memory for memory in memories}.values()]
 
 
-def comparable(one: Placed, other: Placed) -> bool:
+def comparable(place: Placed, other: Placed) -> bool:
     """Tell whether there is a distance between the places of both."""
-    return (one.frame_id, one.map_id) == (other.frame_id, other.map_id)
+    return (place.frame_id, place.map_id) == (other.frame_id, other.map_id)
 
 
 def ground(claim: Claim, question: Question, planner: str) -> Answer:
@@ -165,21 +165,21 @@ def ground(claim: Claim, question: Question, planner: str) -> Answer:
     )
 
 
-def without_invented_numbers(claim: Claim, question: Question, told: Sequence[str] = ()) -> Claim:
+def without_invented_numbers(claim: Claim, question: Question, texts: Sequence[str] = ()) -> Claim:
     """Return the claim without the sentences whose numbers nobody but the model knows.
 
     Numbers may be repeated, in digits or in words, from the question, from a cited memory and from what code
     told; a count of the cited memories is one, too. Places, times and durations are appended by code; what a
     model writes of them is not to be trusted. Where code appends them, this holds for days, too.
 
-    :param told: by code, such as a measured distance
+    :param texts: by code, such as a measured distance
     :raises Ungrounded: a text that is nothing but such sentences
     """
     cited = [*claim.evidence, *(hit for hit in (claim.start, claim.end) if hit is not None)]
     seen = [text for hit in cited for text in (hit.memory.caption, *hit.memory.scene_text)]
     known = {str(len({hit.memory.id for hit in cited}))}
     days: set[str] = set()
-    for text in (question.text, *seen, *told):
+    for text in (question.text, *seen, *texts):
         days |= _days_in(text)
         numbers = numbers_in(text)
         # '3' of a sign that reads 3.5 may be said, 5.3 may not
@@ -200,7 +200,7 @@ def numbers_in(text: str) -> set[str]:
     """Return the numbers in a text, those in words as digits: '3.5', '12' for twelve, '#3' for third."""
     numbers = {number.replace(',', '').replace('\u2044', '/') for number in _NUMBER.findall(text)}
     numbers |= {_VALUES.get(word.lower(), word.lower()) for word in _NUMBER_WORD.findall(text)}
-    numbers |= {_SMALL_VALUES[(one or other).lower()] for one, other in _SMALL_NUMBER.findall(text)}
+    numbers |= {_SMALL_VALUES[(digits or other).lower()] for digits, other in _SMALL_NUMBER.findall(text)}
     values = (unicodedata.numeric(c, None) for c in text if not c.isdecimal())
     return numbers | {str(Fraction(value).limit_denominator(100)) for value in values if value is not None}
 

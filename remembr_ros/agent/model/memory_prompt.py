@@ -42,13 +42,13 @@ def situation(question: Question, survey: Survey | None = None) -> str:
     if question.here is not None:
         here = '({:.2f}, {:.2f}, {:.2f})'.format(*question.here.position)
     now = format_clock(question.now_ns, question.zone)
-    told = [f'Question: {question.text}', f'Now: {now}', f'Here: {here}']
+    lines = [f'Question: {question.text}', f'Now: {now}', f'Here: {here}']
     if survey is not None:
-        told.append(f'Remembered: {_surveyed(survey, question)}')
+        lines.append(f'Remembered: {_surveyed(survey, question)}')
     if question.places:
-        names = ', '.join(neutral(one.name)[:60] for one in question.places.all[:MOST_PLACES])
-        told.append(f'Named places, for near: {names}')
-    return '\n'.join(told)
+        names = ', '.join(neutral(place.name)[:60] for place in question.places.all[:MOST_PLACES])
+        lines.append(f'Named places, for near: {names}')
+    return '\n'.join(lines)
 
 
 def _surveyed(survey: Survey, question: Question) -> str:
@@ -59,16 +59,16 @@ def _surveyed(survey: Survey, question: Question) -> str:
     )
     if last.split(' ')[0] == first.split(' ')[0]:
         last = last.split(' ', 1)[1]
-    told = [f'{survey.memories} memories from {first} to {last}']
+    parts = [f'{survey.memories} memories from {first} to {last}']
     if survey.driven_m is not None:
-        told.append(f'{survey.driven_m:.0f} m driven')
+        parts.append(f'{survey.driven_m:.0f} m driven')
     for area in survey.areas[:MOST_AREAS]:
         (x0, y0, _), (x1, y1, _) = area.low, area.high
         on = f' on map {quoted(area.map_id[:40])}' if len(survey.areas) > 1 else ''
-        told.append(f'x {x0:.0f} to {x1:.0f}, y {y0:.0f} to {y1:.0f}{on}')
+        parts.append(f'x {x0:.0f} to {x1:.0f}, y {y0:.0f} to {y1:.0f}{on}')
     if len(survey.areas) > MOST_AREAS:
-        told.append(f'{len(survey.areas) - MOST_AREAS} more maps')
-    return ', '.join(told)
+        parts.append(f'{len(survey.areas) - MOST_AREAS} more maps')
+    return ', '.join(parts)
 
 
 def describe(
@@ -147,10 +147,10 @@ def excerpt(caption: str, about: str, limit: int, nearest: Sequence[str] = ()) -
     if len(caption) <= limit:
         return caption
     sentences, asked = split_sentences(caption), content_stems(about)
-    said = [' '.join(words(text)) for text in nearest]
+    spoken = [' '.join(words(text)) for text in nearest]
     plain = [' '.join(words(sentence)) for sentence in sentences]
     # Passages are without markdown and 'In the video, you see'.
-    places = [next((i for i, text in enumerate(said) if text in one), len(said)) for one in plain]
+    places = [next((i for i, text in enumerate(spoken) if text in bare), len(spoken)) for bare in plain]
     shared = [len(asked & content_stems(sentence)) for sentence in sentences]
     order = sorted(range(len(sentences)), key=lambda i: (places[i], -shared[i], i))
     kept: set[int] = set()
@@ -161,8 +161,8 @@ def excerpt(caption: str, about: str, limit: int, nearest: Sequence[str] = ()) -
             room -= len(sentences[i]) + 2
     if not kept:
         return f'{sentences[order[0]][: limit - 1]}{CUT}' if order else caption[:limit]
-    told = enumerate(sentences)
-    return ' '.join(text if i in kept else CUT for i, text in told if i in kept or not i or i - 1 in kept)
+    numbered = enumerate(sentences)
+    return ' '.join(text if i in kept else CUT for i, text in numbered if i in kept or not i or i - 1 in kept)
 
 
 def _texts(texts: tuple[str, ...], limit: int) -> str:

@@ -38,13 +38,13 @@ class SamePlace:
     walls: Walls | None = None
     mapped: Mapped = ('map', '')
 
-    def joins(self, mapped: Mapped, one: Point, others: Sequence[Point]) -> list[bool]:
+    def joins(self, mapped: Mapped, point: Point, others: Sequence[Point]) -> list[bool]:
         """Return which of other points of the same frame and map are at one place with a point."""
-        near = [distance(one, other) <= self.radius_m for other in others]
+        near = [distance(point, other) <= self.radius_m for other in others]
         if self.walls is None or mapped != self.mapped or not any(near):
             return near
         divided = iter(
-            self.walls(one, [other for other, is_near in zip(others, near, strict=True) if is_near])
+            self.walls(point, [other for other, is_near in zip(others, near, strict=True) if is_near])
         )
         return [is_near and not next(divided) for is_near in near]
 
@@ -62,7 +62,7 @@ def by_place(hits: Sequence[Hit], same_place: SamePlace) -> list[list[Hit]]:
     for i, hit in enumerate(hits):
         if hit.memory.pose is not None:
             placed[hit.memory.frame_id, hit.memory.map_id].append(i)
-    groups = [group for mapped, some in placed.items() for group in _joined(hits, mapped, some, same_place)]
+    groups = [group for mapped, rows in placed.items() for group in _joined(hits, mapped, rows, same_place)]
     group_of = {i: group for group in groups for i in group}
     unplaced: dict[str, list[int]] = {}
     for i, hit in enumerate(hits):
@@ -75,9 +75,9 @@ def by_place(hits: Sequence[Hit], same_place: SamePlace) -> list[list[Hit]]:
 
 
 def _joined(
-    hits: Sequence[Hit], mapped: Mapped, some: Sequence[int], same_place: SamePlace
+    hits: Sequence[Hit], mapped: Mapped, rows: Sequence[int], same_place: SamePlace
 ) -> Iterator[list[int]]:
-    points = {i: pose.position for i in some if (pose := hits[i].memory.pose) is not None}
+    points = {i: pose.position for i in rows if (pose := hits[i].memory.pose) is not None}
     size = max(same_place.radius_m, 0.1)  # [m] What joins a point is in its cell or in one next to it
     cells = {i: tuple(math.floor(value / size) for value in point) for i, point in points.items()}
     left: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
@@ -88,20 +88,20 @@ def _joined(
             continue
         group = [i]
         left[cells[i]].remove(i)
-        for one in group:  # which grows meanwhile
-            for cell in product(*((value - 1, value, value + 1) for value in cells[one])):
+        for member in group:  # which grows meanwhile
+            for cell in product(*((value - 1, value, value + 1) for value in cells[member])):
                 if not left.get(cell):
                     continue
-                joined = same_place.joins(mapped, points[one], [points[j] for j in left[cell]])
+                joined = same_place.joins(mapped, points[member], [points[j] for j in left[cell]])
                 group += [j for j, joins in zip(left[cell], joined, strict=True) if joins]
                 left[cell] = [j for j, joins in zip(left[cell], joined, strict=True) if not joins]
         yield group
 
 
-def _apart(one: Memory, other: Memory) -> tuple[bool, int, int, str]:
+def _apart(memory: Memory, other: Memory) -> tuple[bool, int, int, str]:
     """Return what sorts memories by how near they are to one in time, its own robot's first."""
-    gap_ns = max(one.start_ns - other.end_ns, other.start_ns - one.end_ns, 0)
-    return other.robot != one.robot, gap_ns, other.start_ns, other.id
+    gap_ns = max(memory.start_ns - other.end_ns, other.start_ns - memory.end_ns, 0)
+    return other.robot != memory.robot, gap_ns, other.start_ns, other.id
 
 
 def stays(hits: Sequence[Hit], went_away: WentAway = lambda _, __: True) -> list[list[Hit]]:
@@ -123,12 +123,12 @@ def stays(hits: Sequence[Hit], went_away: WentAway = lambda _, __: True) -> list
     return found
 
 
-def stay_of(one: Hit, hits: Sequence[Hit]) -> list[Hit]:
+def stay_of(chosen: Hit, hits: Sequence[Hit]) -> list[Hit]:
     """Return the stay that a hit belongs to, in the order of time.
 
     :param hits: that one among them
     """
-    return next(stay for stay in stays(hits) if any(hit.memory.id == one.memory.id for hit in stay))
+    return next(stay for stay in stays(hits) if any(hit.memory.id == chosen.memory.id for hit in stay))
 
 
 def span(stay: Sequence[Hit]) -> tuple[int, int]:

@@ -106,12 +106,12 @@ def search_by_anchors(
     if request.target:
         at_once = anchored if kind is RelationKind.NEAR else set()
         hits.sort(key=lambda hit: (hit.memory.id not in at_once, -hit.score))
-    where = (
+    place = (
         f'{_WORDS[kind]} {" and ".join(name_as_read(anchor.request, anchor.hits[0]) for anchor in anchors)}'
     )
     if hits:
-        return Findings(request, regions[0] if regions else scope, hits, note=where, sure=sure)
-    return Findings(request, scope, claim=_nothing(request, where, anchors, recall, scope))
+        return Findings(request, regions[0] if regions else scope, hits, note=place, sure=sure)
+    return Findings(request, scope, claim=_nothing(request, place, anchors, recall, scope))
 
 
 def find_anchor(text: str, question: Question, recall: Recall, scope: Scope) -> Findings:
@@ -252,13 +252,13 @@ def _measured(claim: Claim, sure: float) -> float:
 
 
 def _nothing(
-    request: Request, where: str, anchors: Sequence[Findings], recall: Recall, scope: Scope
+    request: Request, place: str, anchors: Sequence[Findings], recall: Recall, scope: Scope
 ) -> Claim:
     thing = request.thing or 'anything'
     if request.kind is not Kind.BINARY:
-        return Claim(Kind.NOT_SEEN, f'I have not seen {thing} {where}.')
+        return Claim(Kind.NOT_SEEN, f'I have not seen {thing} {place}.')
     elsewhere = find_sightings(request, recall, scope)[:1] if request.target else []
     if not elsewhere:
         return yes_or_no(False, f'no memory shows {thing}.')
     evidence = {hit.memory.id: hit for hit in (*elsewhere, *(anchor.hits[0] for anchor in anchors))}
-    return yes_or_no(False, f'{thing} was seen, but not {where}.', list(evidence.values()))
+    return yes_or_no(False, f'{thing} was seen, but not {place}.', list(evidence.values()))

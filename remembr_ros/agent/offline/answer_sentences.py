@@ -53,17 +53,17 @@ def sentences_about(request: Request, hit: Hit) -> str:
     asked = asked_stems(request)
     sentences = split_sentences(hit.memory.caption)
     about = [sentence for sentence in sentences if asked & content_stems(sentence)]
-    told = ' '.join((about or sentences)[:3]) or 'nothing that could be described'
-    return f'a person noted "{told}"' if hit.memory.source == PERSON else told
+    text = ' '.join((about or sentences)[:3]) or 'nothing that could be described'
+    return f'a person noted "{text}"' if hit.memory.source == PERSON else text
 
 
-def what_is_there(hits: Sequence[Hit], where: str) -> str:
+def what_is_there(hits: Sequence[Hit], place: str) -> str:
     """Return what was seen somewhere, each sentence once.
 
-    :param where: such as 'within 10 m of the lift'
+    :param place: such as 'within 10 m of the lift'
     """
-    told = dict.fromkeys(s for hit in hits for s in split_sentences(hit.memory.caption) if s != NOTHING_READ)
-    return f'{where[0].upper()}{where[1:]}: {" ".join(list(told)[:SENTENCES_TOLD])}'
+    texts = dict.fromkeys(s for hit in hits for s in split_sentences(hit.memory.caption) if s != NOTHING_READ)
+    return f'{place[0].upper()}{place[1:]}: {" ".join(list(texts)[:SENTENCES_TOLD])}'
 
 
 def count_places(request: Request, hits: Sequence[Hit], same_place: SamePlace, limit: int) -> Claim:
@@ -102,9 +102,9 @@ def count_visits(
     number += ' or more' if len(hits) >= limit else ''
     text = f'{request.thing}: seen {number}; a stay at one place counts once.'
     if request.every_time:
-        told = [format_clock(visit[0].memory.start_ns, question.zone) for visit in visits[:TIMES_TOLD]]
+        times = [format_clock(visit[0].memory.start_ns, question.zone) for visit in visits[:TIMES_TOLD]]
         more = f' and {len(visits) - TIMES_TOLD} times later' if len(visits) > TIMES_TOLD else ''
-        text = f'{text} At {", ".join(told)}{more}.'
+        text = f'{text} At {", ".join(times)}{more}.'
     return Claim(Kind.TEXT, text, [visit[0] for visit in visits])
 
 

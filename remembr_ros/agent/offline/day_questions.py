@@ -62,14 +62,14 @@ def parse_day(request: Request, question: Question) -> DayRequest | None:
         return None
     floors = floors_in(text)
     floor = min(floors) if len(floors) == 1 else None
-    said = words(text if floor is None else without_floors(text))
-    if not said or not (_WHOLE | _ADDED).issuperset(said):
+    spoken = words(text if floor is None else without_floors(text))
+    if not spoken or not (_WHOLE | _ADDED).issuperset(spoken):
         return None
-    if floor is None and _WHOLE.isdisjoint(said) and not _is_long(window):
+    if floor is None and _WHOLE.isdisjoint(spoken) and not _is_long(window):
         return None
     scope = Scope(window.after_ns, window.before_ns)
     if scope == ANYTHING and floor is None:
-        part = next((f'this {word}' for word in said if word in _PARTS), TODAY)
+        part = next((f'this {word}' for word in spoken if word in _PARTS), TODAY)
         scope = scope_of_day(part, question.now_ns, question.zone)
     return DayRequest(scope, floor)
 

@@ -75,9 +75,9 @@ def words_found(request: Request, memory: Memory) -> list[bool]:
 
 def is_english(text: str) -> bool:
     """Tell whether a text may be English: a third of its words ask, or all of them are in a lexicon."""
-    said = words(text)
-    asking = sum(word in STOP_WORDS for word in said)
-    return 3 * asking >= len(said) or all(word.isdigit() or _is_known(word) for word in said)
+    spoken = words(text)
+    asking = sum(word in STOP_WORDS for word in spoken)
+    return 3 * asking >= len(spoken) or all(word.isdigit() or _is_known(word) for word in spoken)
 
 
 def misspelled(request: Request, around: Sequence[Memory]) -> dict[str, str]:
@@ -121,12 +121,12 @@ def another_thing(request: Request, memory: Memory) -> str:
     return others
 
 
-def _longer_name(phrase: Sequence[str], said: Sequence[str]) -> str:
+def _longer_name(phrase: Sequence[str], spoken: Sequence[str]) -> str:
     """Return the name of several words that a text ends with, if a noun makes it that of another thing.
 
     One word with a noun before it is still that: a police car is a car.
     """
-    end = said[-len(phrase) - 1 :]
+    end = spoken[-len(phrase) - 1 :]
     if len(phrase) < 2 or len(end) <= len(phrase) or list(map(stem, end[1:])) != list(map(stem, phrase)):
         return ''
     from textblob.en import parser
@@ -199,19 +199,22 @@ def _has_other_colour(target: str, texts: tuple[str, ...]) -> bool:
         # 'red leather sofa'; of 'Is the sofa red?' is left 'sofa red'
         things = [w for w in asked[index:] if w not in _COLOURS] or asked[:index][-1:]
         wanted = {_colour(w) for w in asked[index:] if w in _COLOURS}
-        told = [colours for text in texts for colours in _colours_of(things[0], text)] if things else []
-        if told and all(colours and wanted.isdisjoint(colours) for colours in told):
+        named = [colours for text in texts for colours in _colours_of(things[0], text)] if things else []
+        if named and all(colours and wanted.isdisjoint(colours) for colours in named):
             return True
-        if things and not told and _is_of_another(wanted, texts):
+        if things and not named and _is_of_another(wanted, texts):
             return True
     return False
 
 
 def _is_of_another(wanted: set[str], texts: tuple[str, ...]) -> bool:
     """Tell whether texts have these colours, and each time of a thing that they name."""
-    told = [words(clause) for text in texts for clause in _CLAUSE.split(text)]
+    clauses = [words(clause) for text in texts for clause in _CLAUSE.split(text)]
     after = [
-        next(iter(said[i + 1 :]), '') for said in told for i, w in enumerate(said) if _colour(w) in wanted
+        next(iter(clause[i + 1 :]), '')
+        for clause in clauses
+        for i, w in enumerate(clause)
+        if _colour(w) in wanted
     ]
     return bool(after) and all(word and word not in STOP_WORDS for word in after)
 
@@ -221,20 +224,23 @@ def _colours_of(thing: str, text: str) -> list[set[str]]:
     names = {stem(thing), *same(stem(thing))}
     found = []
     for clause in _CLAUSE.split(text):
-        told = words(clause)
-        for index, word in enumerate(told):
+        spoken = words(clause)
+        for index, word in enumerate(spoken):
             if stem(word) in names:
-                before = told[max(index - 3, 0) : index]
+                before = spoken[max(index - 3, 0) : index]
                 # 'a white and blue truck', but of 'a green door and the truck' the door is green
                 other = [i for i, w in enumerate(before) if w in STOP_WORDS and not _joins_colours(before, i)]
                 found.append({_colour(w) for w in before[other[-1] + 1 if other else 0 :] if w in _COLOURS})
     return found
 
 
-def _joins_colours(told: Sequence[str], index: int) -> bool:
-    around = told[max(index - 1, 0) : index + 2]
+def _joins_colours(clause: Sequence[str], index: int) -> bool:
+    around = clause[max(index - 1, 0) : index + 2]
     return (
-        told[index] in ('and', 'or') and len(around) == 3 and around[0] in _COLOURS and around[2] in _COLOURS
+        clause[index] in ('and', 'or')
+        and len(around) == 3
+        and around[0] in _COLOURS
+        and around[2] in _COLOURS
     )
 
 

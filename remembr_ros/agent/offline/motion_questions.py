@@ -134,24 +134,24 @@ def parse_motion(text: str) -> MotionRequest | None:
     rest, fronted = unfronted(text)
     text = f'{rest} {fronted}'.strip()
     plain = masked(text)
-    what = next((what for what, pattern in _WHAT if pattern.search(plain)), None)
-    if what is None:
+    moved = next((moved for moved, pattern in _WHAT if pattern.search(plain)), None)
+    if moved is None:
         return None
-    said = said_in(plain)
-    which = bool(_WHICH & said) or {'left', 'or', 'right'} <= said
-    side = None if which and what is not Moved.SIDE else _SIDE.search(plain)
+    spoken = said_in(plain)
+    which = bool(_WHICH & spoken) or {'left', 'or', 'right'} <= spoken
+    side = None if which and moved is not Moved.SIDE else _SIDE.search(plain)
     relation, anchors = _anchored(text, plain)
     asked = MotionQuestion(
-        what,
+        moved,
         Kind.TEXT,
         side=_SIDES[next(filter(None, side.groups())).lower()] if side else None,
         around=_AROUND.search(plain) is not None,
-        choice=next((choice for choice, any_of in _ENDS.items() if any_of & said), Choice.CITED_FIRST),
-        longest=bool(_LONGEST & said),
+        choice=next((choice for choice, any_of in _ENDS.items() if any_of & spoken), Choice.CITED_FIRST),
+        longest=bool(_LONGEST & spoken),
         least_s=seconds_in(least[1]) if (least := _LEAST.search(plain)) else 0.0,
-        total=bool(_TOTAL & said),
+        total=bool(_TOTAL & spoken),
     )
-    now = bool(_NOW & said) or words(plain)[0] == 'are'
+    now = bool(_NOW & spoken) or words(plain)[0] == 'are'
     return MotionRequest(asked, which, now, relation, anchors)
 
 

@@ -54,9 +54,9 @@ class NamedScope:
 def named_scope(text: str, recall: Recall) -> NamedScope:
     """Return the robots and the map that a question names."""
     robots, unknown = dict[str, None](), ''
-    for said, name in _candidates(text)[:MOST_NAMES]:
+    for spoken, name in _candidates(text)[:MOST_NAMES]:
         seen = re.search(
-            rf'\b(?:see|saw|seen|meet|met|passe?d?|find|found)\s+{re.escape(said)}', text, re.IGNORECASE
+            rf'\b(?:see|saw|seen|meet|met|passe?d?|find|found)\s+{re.escape(spoken)}', text, re.IGNORECASE
         )
         if not recall.count(Scope(robots=(name,))):
             continue
@@ -64,7 +64,7 @@ def named_scope(text: str, recall: Recall) -> NamedScope:
             unknown = f'I do not know {name} by sight.'
         else:
             robots[name] = None
-            text = _without_robot(text, said)
+            text = _without_robot(text, spoken)
     survey = recall.survey()
     map_ids = [area.map_id for area in survey.areas if area.map_id]
     map_id = None
@@ -93,12 +93,12 @@ def within_place(named: NamedScope, places: Places, recall: Recall) -> NamedScop
         inside = re.search(r'\b(?:in|inside(?:\s+of)?|within|at)\s+$', named.text[:start], re.IGNORECASE)
         of_thing = re.match(r'\s+([^\W\d_]+)', named.text[end:])  # 'in the kitchen sink'
         # 'At the lift' it may have been before its door.
-        there = inside and (
+        stood = inside and (
             inside[0][:2].lower() != 'at' or recall.count(Scope(place=place.name, map_id=place.memory.map_id))
         )
         if inside and _CLAUSE.search(named.text[: inside.start()]):
             continue  # where that was which is before or after what is asked
-        if inside and there and (of_thing is None or of_thing[1].lower() in ASKING):
+        if inside and stood and (of_thing is None or of_thing[1].lower() in ASKING):
             text = f'{named.text[: inside.start()]} {named.text[end:]}'
             text = re.sub(r'\s+(?=[?.!,])', '', ' '.join(text.split()))
             return replace(named, text=text, map_id=place.memory.map_id, place=place)
@@ -107,18 +107,18 @@ def within_place(named: NamedScope, places: Places, recall: Recall) -> NamedScop
 
 def _candidates(text: str) -> list[tuple[str, str]]:
     """Return what may be the name of a robot, as it is said and as it may be spelled."""
-    said = _NAME.findall(text)
+    spoken = _NAME.findall(text)
     named = [
-        (f'{a} {b}', f'{a}{mark}{b}') for a, b in pairwise(said) if b.isdigit() for mark in ('-', '_', '')
+        (f'{a} {b}', f'{a}{mark}{b}') for a, b in pairwise(spoken) if b.isdigit() for mark in ('-', '_', '')
     ]
-    named += [(b, b) for a, b in pairwise(said) if a.lower() == 'robot']
-    named += [(w, w) for w in said if re.search(r'[A-Z\d_-]', w) and not w.isdigit()]
+    named += [(b, b) for a, b in pairwise(spoken) if a.lower() == 'robot']
+    named += [(w, w) for w in spoken if re.search(r'[A-Z\d_-]', w) and not w.isdigit()]
     spelled = ((word, name) for word, spelling in named for name in (spelling, spelling.lower()))
     return [(word, name) for word, name in dict.fromkeys(spelled) if word.lower() not in STOP_WORDS]
 
 
-def _without_robot(text: str, said: str) -> str:
-    name = rf'(?:\b(?:the\s+)?robot\s+)?(?<![\w-]){re.escape(said)}(?![\w-])'
+def _without_robot(text: str, spoken: str) -> str:
+    name = rf'(?:\b(?:the\s+)?robot\s+)?(?<![\w-]){re.escape(spoken)}(?![\w-])'
     acting = re.sub(
         rf'\b(did|does|do|has|have|had|was|were|is|are|can|could|will)\s+{name}',
         lambda found: f'{_OF_YOU.get(found[1].lower(), found[1])} you',

@@ -104,8 +104,8 @@ class OfflinePlanner:
             request, question, recall, scope
         )
         if claim is None:
-            where = without_room(named.text, question.places)
-            named = within_place(replace(named, text=where), question.places, recall)
+            text = without_room(named.text, question.places)
+            named = within_place(replace(named, text=text), question.places, recall)
             request, scope = asked_of(named, question)
             if why := not_understood(request):
                 return ground(untold(why), question, NAME)
@@ -159,8 +159,8 @@ def _as_spelled(request: Request, text: str, recall: Recall, scope: Scope) -> tu
     taken = misspelled(request, around)
     for word, known in taken.items():
         text = re.sub(rf'\b{re.escape(word)}\b', known, text, flags=re.IGNORECASE)
-    said = ', '.join(f'"{word}" for "{known}"' for word, known in taken.items())
-    return text, f' I took {said}.' if taken else ''
+    spellings = ', '.join(f'"{word}" for "{known}"' for word, known in taken.items())
+    return text, f' I took {spellings}.' if taken else ''
 
 
 def _find(request: Request, question: Question, recall: Recall, scope: Scope) -> Findings:
@@ -227,11 +227,11 @@ def _no_more(found: Findings, recall: Recall, scope: Scope, map_id: str | None) 
     if not sure:
         return None
     last = max(sure, key=lambda hit: hit.memory.end_ns)
-    there = map_id in (None, last.memory.map_id) and not lacks_a_part(request, last.memory)
-    if there and (request.relation is None or last.memory.id in {hit.memory.id for hit in found.hits}):
+    is_there = map_id in (None, last.memory.map_id) and not lacks_a_part(request, last.memory)
+    if is_there and (request.relation is None or last.memory.id in {hit.memory.id for hit in found.hits}):
         return None
-    where = f'It was last seen on map {last.memory.map_id}: ' if last.memory.map_id else 'It was last seen: '
-    return Claim(Kind.BINARY, f'No. {where}{sentences_about(alone, last)}', [last], binary=False)
+    place = f'It was last seen on map {last.memory.map_id}: ' if last.memory.map_id else 'It was last seen: '
+    return Claim(Kind.BINARY, f'No. {place}{sentences_about(alone, last)}', [last], binary=False)
 
 
 def _sureness(claim: Claim, found: Findings, question: Question) -> float:

@@ -82,8 +82,8 @@ def target_of(text: str, *, rooms: bool = False) -> str:
 
 def said_in(text: str) -> frozenset[str]:
     """Return the words of a text, and each two and three in a row, as in 'how many times'."""
-    said = words(text)
-    return frozenset(' '.join(said[i : i + n]) for n in (1, 2, 3) for i in range(len(said)))
+    spoken = words(text)
+    return frozenset(' '.join(spoken[i : i + n]) for n in (1, 2, 3) for i in range(len(spoken)))
 
 
 def phrase_of(text: str) -> list[str]:
@@ -106,10 +106,10 @@ def deed_of(text: str) -> str:
     found = _DEED.search(text) or _LEFT_BEHIND.search(text)
     if found is None:
         return ''
-    said = found.groupdict()
-    if f'{said.get("aux")} {said.get("who")}'.lower() in ('do i', 'do we'):
+    groups = found.groupdict()
+    if f'{groups.get("aux")} {groups.get("who")}'.lower() in ('do i', 'do we'):
         return ''
-    verb = found['verb'] + (said.get('particle') or '')
+    verb = found['verb'] + (groups.get('particle') or '')
     return verb if any(word not in STOP_WORDS for word in words(target_of(without_deed(text, verb)))) else ''
 
 

@@ -86,9 +86,9 @@ def parse_relation(text: str) -> Relation | None:
     plain = masked(text)
 
     def part(found: re.Match[str], name: str) -> str:
-        said = text[slice(*found.span(name))].strip(' ?!.,') if name in found.re.groupindex else ''
-        said = said if name == 'first' else PASSED.sub('', said)
-        return said if words(target_of(said)) else ''
+        phrase = text[slice(*found.span(name))].strip(' ?!.,') if name in found.re.groupindex else ''
+        phrase = phrase if name == 'first' else PASSED.sub('', phrase)
+        return phrase if words(target_of(phrase)) else ''
 
     for pattern in _BETWEEN:
         found = pattern.search(plain)

@@ -191,10 +191,10 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
     window = parse_window(text, now_ns, zone, reach)
     plain, kind = _asking(window.rest)
     relation = parse_relation(plain)
-    asked, said = words(plain), said_in(plain)
+    asked, spoken = words(plain), said_in(plain)
     # What is near, before or after something else has its own words.
     about = plain if relation is None else relation.first
-    if kind is Kind.POSITION and relation and relation.third and not about and _APART.isdisjoint(said):
+    if kind is Kind.POSITION and relation and relation.third and not about and _APART.isdisjoint(spoken):
         about, relation = relation.third, None  # 'How do I get from the lift to the exit?'
     deed = deed_of(about)
     if kind is Kind.POSITION:
@@ -206,12 +206,12 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
     bare = unquoted(about)
     choosing = said_in(_NO_CHOICE.sub(' ', bare))
     choice = next((choice for choice, any_of in _CHOICES.items() if any_of & choosing), Choice.CITED_FIRST)
-    every_time = kind in (Kind.TEXT, Kind.TIME) and bool(_EVERY_TIME & said)
+    every_time = kind in (Kind.TEXT, Kind.TIME) and bool(_EVERY_TIME & spoken)
     named_nothing = relation is not None and relation.kind is RelationKind.NEAR and not relation.first
     kind = Kind.TEXT if every_time or (named_nothing and kind is Kind.POSITION) else kind
     if every and choice is Choice.CITED_FIRST:
         choice = Choice.EVERY
-    if kind is Kind.DURATION and choice is Choice.CITED_FIRST and 'been' in said and _HAVE & said:
+    if kind is Kind.DURATION and choice is Choice.CITED_FIRST and 'been' in spoken and _HAVE & spoken:
         choice = Choice.LATEST
     target = ' '.join([target_of(bare), *texts]).strip()
     literal = {stem(w) for text in texts for w in words(text) if w not in STOP_WORDS and not has_digit(w)}
@@ -229,23 +229,23 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
         names=frozenset(names(about) | owners),
         choice=choice,
         window=window,
-        here=bool(_HERE.search(plain) or (not target and _NOW & said)),
+        here=bool(_HERE.search(plain) or (not target and _NOW & spoken)),
         reading=kind is Kind.TEXT and bool(_READING & said_in(bare)),
-        whatever=not target and kind in (Kind.TEXT, Kind.BINARY) and bool(_WHATEVER & said),
-        counting=kind is Kind.TEXT and 'how many' in said,
-        visits=every_time or (kind is Kind.TEXT and bool(_VISITS & said)),
+        whatever=not target and kind in (Kind.TEXT, Kind.BINARY) and bool(_WHATEVER & spoken),
+        counting=kind is Kind.TEXT and 'how many' in spoken,
+        visits=every_time or (kind is Kind.TEXT and bool(_VISITS & spoken)),
         every_time=every_time,
         last=kind is Kind.POSITION
-        and (bool(deed and target_of(deed)) or asked[:1] != ['where'] or not _SOMEHOW & said),
-        far='how far' in said,
-        arriving=kind is Kind.TIME and bool(_ARRIVING & said),
-        own=bool(_OWN & said),
+        and (bool(deed and target_of(deed)) or asked[:1] != ['where'] or not _SOMEHOW & spoken),
+        far='how far' in spoken,
+        arriving=kind is Kind.TIME and bool(_ARRIVING & spoken),
+        own=bool(_OWN & spoken),
         now=asked[:1] in (['is'], ['are']) and not ' '.join(asked[1:]).startswith(('there', 'any')),
         said=_said(asked, relation),
         other=not asked
         or _TALK.issuperset(words(text))
         or text.lower().startswith('thank')
-        or (kind is not Kind.POSITION and bool(_TO_COME & said))
+        or (kind is not Kind.POSITION and bool(_TO_COME & spoken))
         or bool(not target and relation is None and _CLOCK.search(plain)),
         comparing=bool(_COMPARING.search(unquoted(plain))),
         relation=relation,
@@ -254,10 +254,10 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
 
 def _said(asked: list[str], relation: Relation | None) -> tuple[str, ...]:
     anchors = words(f'{relation.second} {relation.third}') if relation is not None else []
-    said = [word for word in asked if word not in _PLAIN and word not in anchors]
+    kept = [word for word in asked if word not in _PLAIN and word not in anchors]
     # 'What is in the drawer?', and 'What's in it?'
     within = [word for word in asked[1:3] if word in _WITHIN] if asked[:1] == ['what'] else []
-    return (*said, *within[:1])
+    return (*kept, *within[:1])
 
 
 def thing_of(text: str) -> str:

@@ -71,14 +71,14 @@ def on_floor(memories: Iterable[Memory], floor: int) -> OnFloor:
         of_map[memory.map_id].append(memory)
     names = {map_id: floor_of_map(map_id) for map_id in of_map}
     if floor in names.values():
-        return OnFloor(_all(some for map_id, some in of_map.items() if names[map_id] == floor), 'map')
-    unnamed = [some for map_id, some in of_map.items() if names[map_id] is None]
-    high = [(some, levels) for some in unnamed if len(levels := levels_of(some)) > 1]
+        return OnFloor(_all(group for map_id, group in of_map.items() if names[map_id] == floor), 'map')
+    unnamed = [group for map_id, group in of_map.items() if names[map_id] is None]
+    high = [(group, levels) for group in unnamed if len(levels := levels_of(group)) > 1]
     if high:
-        return OnFloor(_all(_at_height(some, levels, floor) for some, levels in high), 'height')
-    said = _all(_said(some, floor) for some in unnamed)
-    tells = said or len(names) > len(unnamed)
-    return OnFloor(said, ('text' if said else 'map') if tells else '')
+        return OnFloor(_all(_at_height(group, levels, floor) for group, levels in high), 'height')
+    telling = _all(_said(group, floor) for group in unnamed)
+    tells = telling or len(names) > len(unnamed)
+    return OnFloor(telling, ('text' if telling else 'map') if tells else '')
 
 
 def levels_of(memories: Iterable[Memory]) -> list[float]:
@@ -149,4 +149,4 @@ def floor_of_map(map_id: str) -> int | None:
 
 
 def _all(groups: Iterable[Iterable[Memory]]) -> tuple[Memory, ...]:
-    return tuple(memory for some in groups for memory in some)
+    return tuple(memory for group in groups for memory in group)

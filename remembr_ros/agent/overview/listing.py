@@ -47,13 +47,13 @@ def listing(
     :param recall: knows whether a robot was elsewhere meanwhile; None: it was whenever it may have been
     """
 
-    def went_away(one: Memory, other: Memory) -> bool:
+    def went_away(before: Memory, after: Memory) -> bool:
         if recall is None:
             return True
-        between = Scope(one.end_ns + 1, other.start_ns - 1, robots=(one.robot,), source=CAPTIONER)
-        if one.pose is None:
+        between = Scope(before.end_ns + 1, after.start_ns - 1, robots=(before.robot,), source=CAPTIONER)
+        if before.pose is None:
             return recall.count(between) > 0
-        here = replace(between, near=one.pose.position, radius_m=same_place.radius_m)
+        here = replace(between, near=before.pose.position, radius_m=same_place.radius_m)
         return recall.count(between) > recall.count(here)
 
     places = by_place(hits, same_place)

@@ -187,9 +187,9 @@ def _beside(asked: MotionQuestion, way: Journey) -> Claim:
         memories = [seen[0].memories[seen[1]]] if seen else []
     for memory in memories:
         sentences = split_sentences(memory.caption)
-        said = [sentence for sentence in sentences if re.search(rf'\b({side})\b', sentence, re.IGNORECASE)]
-        if said:
-            return Claim(Kind.TEXT, ' '.join(said[:3]), [Hit(memory, 1.0)])
+        beside = [sentence for sentence in sentences if re.search(rf'\b({side})\b', sentence, re.IGNORECASE)]
+        if beside:
+            return Claim(Kind.TEXT, ' '.join(beside[:3]), [Hit(memory, 1.0)])
     return Claim(Kind.NOT_SEEN, f'No memory says what was on my {side} then.')
 
 
@@ -213,11 +213,11 @@ def _doing(asked: MotionQuestion, way: Journey, at_ns: int) -> Claim:
     return yes_or_no(is_so, f'I was {stretch.motion.value}.', _hits(stretch))
 
 
-def _count(what: str, found: Sequence[Stretch], asked: MotionQuestion, way: Journey) -> Claim:
+def _count(verb: str, found: Sequence[Stretch], asked: MotionQuestion, way: Journey) -> Claim:
     number = {0: '0 times', 1: 'once'}.get(len(found), f'{len(found)} times')
     ordered = sorted(found, key=lambda stretch: stretch.start_ns)
     return Claim(
-        Kind.TEXT, f'I {what} {number}.', [_hits(stretch)[0] for stretch in ordered] or _some(asked, way)
+        Kind.TEXT, f'I {verb} {number}.', [_hits(stretch)[0] for stretch in ordered] or _some(asked, way)
     )
 
 

@@ -45,8 +45,8 @@ class RecalledDay:
 
     def lines(self, zone: tzinfo, sentences: int = 2, texts: int = 8) -> str:
         """Return it as a list to show or to speak; see day_text.day_lines."""
-        told = day_lines(self.diary, zone, sentences, texts)
-        return told if self.whole else f'Only the latest that is remembered of that time:\n{told}'
+        text = day_lines(self.diary, zone, sentences, texts)
+        return text if self.whole else f'Only the latest that is remembered of that time:\n{text}'
 
 
 def scope_of_day(
@@ -75,8 +75,8 @@ def recall_day(
         found = on_floor(memories, floor)
         memories, by = list(found.memories), found.by
     after_ns = scope.after_ns if whole else None
-    told = diary(memories, zone, after_ns, scope.before_ns, most, places=known_places(recall))
-    return RecalledDay(told, by, whole)
+    day = diary(memories, zone, after_ns, scope.before_ns, most, places=known_places(recall))
+    return RecalledDay(day, by, whole)
 
 
 def day_of(recall: Recall, scope: Scope, zone: tzinfo) -> RecalledDay:
@@ -97,8 +97,8 @@ def nothing_of_day(recall: Recall, scope: Scope, zone: tzinfo) -> str:
         for day in days_remembered(recall, replace(scope, after_ns=None, before_ns=None), zone)
     ]
     if not days:
-        of = f' of {", ".join(scope.robots)}' if scope.robots else ''
-        return f'The memory holds nothing{of}.'
+        robots = f' of {", ".join(scope.robots)}' if scope.robots else ''
+        return f'The memory holds nothing{robots}.'
     more = ' and earlier' if len(days) > MOST_DAYS else ''
     return f'Nothing is remembered of that time; there are memories of {", ".join(days[:MOST_DAYS])}{more}.'
 

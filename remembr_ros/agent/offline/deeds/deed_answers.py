@@ -63,14 +63,14 @@ def answer_deeds(request: Request, question: Question, recall: Recall, scope: Sc
     several, rest = several_named(request.window.rest)
     asked = parse_deeds(rest)
     seen = SEEN.search(asked.says) is not None
-    it = asked.asked is DeedAsked.TIME and _EARLIER.search(asked.says)  # the thing is named before
+    earlier = asked.asked is DeedAsked.TIME and _EARLIER.search(asked.says)  # the thing is named before
     to_go = request.kind is Kind.POSITION and _GOAL.match(request.plain)
-    if not done or to_go or (seen and asked.asked not in _OF_SIGHTS and not it):
+    if not done or to_go or (seen and asked.asked not in _OF_SIGHTS and not earlier):
         return None
     names = DeedNames(done, [(name, 'place') for deed in happened.places.all for name in deed.names])
     query: DeedQuery | None
     if seen:
-        thing = re.split(r'[.,;:!?\u2013-]\s', asked.says)[0] if it else asked.main
+        thing = re.split(r'[.,;:!?\u2013-]\s', asked.says)[0] if earlier else asked.main
         query = DeedQuery(kind=SIGHT, object=happened.words_seen(thing, scope), scope=scope)
     else:
         told = _state(asked.says, names, happened, scope, question)

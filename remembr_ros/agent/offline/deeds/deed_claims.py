@@ -55,9 +55,9 @@ class FoundAnswer:
 
 
 def listed(question: Question, deeds: Iterable[Occurrence]) -> str:
-    said = ((deed, deed.memory.caption if deed.facts.kind != STAY else f'In {deed.where}') for deed in deeds)
+    texts = ((deed, deed.memory.caption if deed.facts.kind != STAY else f'In {deed.where}') for deed in deeds)
     return '; '.join(
-        f'{format_clock(deed.start_ns, question.zone)[:16]} {told.rstrip(".")}' for deed, told in said
+        f'{format_clock(deed.start_ns, question.zone)[:16]} {text.rstrip(".")}' for deed, text in texts
     )
 
 
@@ -68,9 +68,9 @@ def _deeds(about: FoundAnswer) -> Claim:
             return _briefly(about)
         deeds = [deed for deed in deeds if not is_same_kind(deed.facts.kind, 'go')][:DETAILS]
         return Claim(Kind.TEXT, f'{about.told(deeds)}.', hits_of((*rarest(deeds, about.done, 5), *deeds)))
-    told = sorted(deeds, key=lambda deed: deed.start_ns) if about.query.order is DeedOrder.LAST else deeds
-    more = f'; and {len(told) - SHOWN} more' if len(told) > SHOWN else ''
-    return Claim(Kind.TEXT, f'{about.told(told[:SHOWN])}{more}.', hits_of(told))
+    shown = sorted(deeds, key=lambda deed: deed.start_ns) if about.query.order is DeedOrder.LAST else deeds
+    more = f'; and {len(shown) - SHOWN} more' if len(shown) > SHOWN else ''
+    return Claim(Kind.TEXT, f'{about.told(shown[:SHOWN])}{more}.', hits_of(shown))
 
 
 def _briefly(about: FoundAnswer) -> Claim:
@@ -129,11 +129,11 @@ def _days(about: FoundAnswer) -> Claim:
     elif about.asked.asked is DeedAsked.PER_DAY:
         text = ', '.join(f'{day}: {len(deeds)}' for day, deeds in days.items())
     else:
-        told = (
+        day_texts = (
             f'{day}' + (f' ({len(deeds)} times)' if len(deeds) > 1 else '') for day, deeds in days.items()
         )
         number = f'{len(days)} days: ' if 'how many' in about.asked.says.lower() else ''
-        text = f'{number}{", ".join(told)}'
+        text = f'{number}{", ".join(day_texts)}'
     return Claim(Kind.TEXT, f'{text}.', hits_of((*(deeds[0] for deeds in days.values()), *about.some)))
 
 
@@ -180,9 +180,9 @@ def _rooms(about: FoundAnswer) -> Claim | None:
     names = {deed.facts.place: deed for deed in reversed(about.some) if deed.facts.place}
     if not names:
         return nothing(about)
-    told = sorted(names.values(), key=lambda deed: deed.start_ns)
+    latest = sorted(names.values(), key=lambda deed: deed.start_ns)
     never = 'Not in: ' if about.query.never else ''
-    return Claim(Kind.TEXT, f'{never}{", ".join(deed.where for deed in told)}.', hits_of(told))
+    return Claim(Kind.TEXT, f'{never}{", ".join(deed.where for deed in latest)}.', hits_of(latest))
 
 
 def _duration(about: FoundAnswer) -> Claim | None:
@@ -210,8 +210,8 @@ def _distance(about: FoundAnswer) -> Claim | None:
     moved = [deed for deed in deeds if deed.metres > 0.0]
     if not moved:
         return None
-    what = f': {about.told(moved)}' if len(moved) <= 3 else f' in {len(moved)} deeds'
-    return Claim(Kind.TEXT, f'I moved {metres:.2f} m{what}.', hits_of((*about.found.anchors, *moved)))
+    detail = f': {about.told(moved)}' if len(moved) <= 3 else f' in {len(moved)} deeds'
+    return Claim(Kind.TEXT, f'I moved {metres:.2f} m{detail}.', hits_of((*about.found.anchors, *moved)))
 
 
 def _why(about: FoundAnswer) -> Claim | None:
@@ -261,7 +261,7 @@ def which_of(names: tuple[str, ...], about: FoundAnswer) -> Claim | None:
     done, last = {}, about.asked.nth == -1
     for name in names:
         phrase = about.names.read(name)
-        attribute = ' '.join((*(said for said, _ in phrase.names), *phrase.unknown)) or name
+        attribute = ' '.join((*(name_said for name_said, _ in phrase.names), *phrase.unknown)) or name
         query = replace(about.query, attribute=attribute, never='', nth=None, limit=None)
         query = replace(query, order=DeedOrder.FIRST)
         if deeds := choose_deeds(query, about.happened).every:

@@ -212,13 +212,13 @@ def parse_deeds(text: str) -> DeedRequest:
 
     :param text: without its words of time
     """
-    said = _HERE.sub(' ', _PLEASE.sub('', ' '.join(text.split())))
-    said = _BY_STEPS.sub('in detail', said)
-    said = _CAME_OUT.sub(r'\1 picked from', _WENT_IN.sub(r'\1 placed \2', said))
-    related, rest, right = _relations(said)
-    asked = next(asked for asked in DeedAsked if asked.pattern.search(said))
+    plain = _HERE.sub(' ', _PLEASE.sub('', ' '.join(text.split())))
+    plain = _BY_STEPS.sub('in detail', plain)
+    plain = _CAME_OUT.sub(r'\1 picked from', _WENT_IN.sub(r'\1 placed \2', plain))
+    related, rest, right = _relations(plain)
+    asked = next(asked for asked in DeedAsked if asked.pattern.search(plain))
     asked = DeedAsked.COUNT if asked is DeedAsked.HOW_OFTEN else asked
-    yes = _YES.search(said) is not None
+    yes = _YES.search(plain) is not None
     order = next((order for order, pattern in _ORDERS[::-1] if pattern.search(rest)), DeedOrder.FIRST)
     if asked is DeedAsked.DURATION:
         rest = _LASTS.sub(' ', rest)
@@ -227,16 +227,16 @@ def parse_deeds(text: str) -> DeedRequest:
         rest = asked.pattern.sub(' ', rest)
     if 'at' in related and 'before' in related and 'after' not in related:
         related['after'] = related.pop('at')  # 'When he asked, how far did you drive until you were there?'
-    if ('at' in related or 'after' in related) and nth is None and (found := _ORDINAL.search(said)):
+    if ('at' in related or 'after' in related) and nth is None and (found := _ORDINAL.search(plain)):
         nth = -1 if found['last'] else _ORDINALS.get((found['nth'] or '').lower())
-    failed, cancelled, succeeded = (p.search(said) is not None for p in (_FAILED, _CANCELLED, _SUCCEEDED))
+    failed, cancelled, succeeded = (p.search(plain) is not None for p in (_FAILED, _CANCELLED, _SUCCEEDED))
     outcomes = ('failed',) * failed + ('cancelled',) * cancelled + ('succeeded',) * succeeded
-    if _TRIED.search(said) and asked is DeedAsked.COUNT:
+    if _TRIED.search(plain) and asked is DeedAsked.COUNT:
         outcomes = ()
     if asked in (DeedAsked.WHY, DeedAsked.PROBLEMS) and 'cancelled' not in outcomes:
         outcomes = ('failed', 'cancelled')
-    average = _AVERAGE.search(said) is not None
-    if (average or _TOTAL.search(said)) and asked is DeedAsked.DEEDS and not _SUM_UP.search(said):
+    average = _AVERAGE.search(plain) is not None
+    if (average or _TOTAL.search(plain)) and asked is DeedAsked.DEEDS and not _SUM_UP.search(plain):
         asked = DeedAsked.DURATION  # 'What does an introduction take you on average?'
     if asked is DeedAsked.DEEDS or (asked is DeedAsked.ROOMS and yes):
         asked = DeedAsked.WHETHER if yes else DeedAsked.DEEDS
@@ -249,13 +249,13 @@ def parse_deeds(text: str) -> DeedRequest:
         nth=nth,
         limit=limit,
         average=average,
-        total=_TOTAL.search(said) is not None,
-        distinct=_DISTINCT.search(said) is not None,
+        total=_TOTAL.search(plain) is not None,
+        distinct=_DISTINCT.search(plain) is not None,
         outcomes=outcomes,
-        never=_NEVER.search(said) is not None,
+        never=_NEVER.search(plain) is not None,
         yes=yes,
-        steps=_STEPS.search(said) is not None,
-        says=said,
+        steps=_STEPS.search(plain) is not None,
+        says=plain,
     )
 
 

@@ -132,12 +132,12 @@ def parse_goal(text: str) -> GoalRequest | None:
         text = pattern.sub(plain, text)
     if (wish := _WISH.match(text)) is None:
         return None
-    which, said = wish['which'].lower(), wish['what']
-    ordered, far = _ORDERED.search(said), _FAR.search(said)
-    more, any_of, said = _like(_FAR.sub(' ', _ORDERED.sub('', said)))
-    sides, steps, said = _sides(said)
-    nth, _, said, _ = picked(said, DeedOrder.FIRST)
-    head, clause = (*_START.split(' '.join(said.split()), maxsplit=1), '')[:2]
+    which, wished = wish['which'].lower(), wish['what']
+    ordered, far = _ORDERED.search(wished), _FAR.search(wished)
+    more, any_of, wished = _like(_FAR.sub(' ', _ORDERED.sub('', wished)))
+    sides, steps, wished = _sides(wished)
+    nth, _, wished, _ = picked(wished, DeedOrder.FIRST)
+    head, clause = (*_START.split(' '.join(wished.split()), maxsplit=1), '')[:2]
     order, clause = _longest(re.sub('^never ', 'you never ', clause))
     done = _CLAUSE.match(clause)
     if not words(head) or not _OTHER.isdisjoint(words(head)) or done is None or None in sides.values():
@@ -160,10 +160,10 @@ def parse_goal(text: str) -> GoalRequest | None:
 
 def _named(phrase: str) -> tuple[str, str]:
     """Return the words of the name of a thing, or of which sort it is, if that is all."""
-    said = words(re.sub(r'^(?:the|an?|any|some|your) ', '', phrase))
-    sort = _SORTS.get(stem(said[-1]), '') if said else ''
-    said = said[:-1] if sort or said[-1:] in (['one'], ['something'], ['anything']) else said
-    return ' '.join(said), sort
+    spoken = words(re.sub(r'^(?:the|an?|any|some|your) ', '', phrase))
+    sort = _SORTS.get(stem(spoken[-1]), '') if spoken else ''
+    spoken = spoken[:-1] if sort or spoken[-1:] in (['one'], ['something'], ['anything']) else spoken
+    return ' '.join(spoken), sort
 
 
 def _like(text: str) -> tuple[str, list[str], str]:
@@ -199,10 +199,10 @@ def _sides(text: str) -> tuple[dict[str, DeedQuery | None], int, str]:
 
 def _anchor(text: str) -> DeedQuery | None:
     nth, _, rest, _ = picked(text, DeedOrder.FIRST)
-    said = _ANCHOR.match(' '.join(rest.split()))
-    return said and replace(_query(said), nth=nth)
+    match = _ANCHOR.match(' '.join(rest.split()))
+    return match and replace(_query(match), nth=nth)
 
 
-def _query(said: re.Match[str]) -> DeedQuery:
-    (thing, _), (receptacle, _) = (_named(said[name] or '') for name in ('object', 'receptacle'))
-    return DeedQuery(said['verb'] or HANDLING, thing, receptacle)
+def _query(match: re.Match[str]) -> DeedQuery:
+    (thing, _), (receptacle, _) = (_named(match[name] or '') for name in ('object', 'receptacle'))
+    return DeedQuery(match['verb'] or HANDLING, thing, receptacle)

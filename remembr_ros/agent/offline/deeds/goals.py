@@ -53,17 +53,17 @@ def answer_goal(request: Request, question: Question, recall: Recall, scope: Sco
     elif asked.never:
         found = _untouched(asked, _done(asked, log), log)
     else:
-        each: list[Occurrence] = []
+        distinct: list[Occurrence] = []
         for deed in _picked(asked, _done(asked, log), at_ns):
-            each += [] if any(is_same(deed, other, asked.field) for other in each) else [deed]
-        found = [log.where(deed, asked.field) for deed in each]
+            distinct += [] if any(is_same(deed, other, asked.field) for other in distinct) else [deed]
+        found = [log.where(deed, asked.field) for deed in distinct]
     hits = [Hit(memory, 1.0) for memory in found if memory.pose is not None]
     if not hits:
         return Claim(Kind.NOT_SEEN, 'I remember no such thing that I did.', confidence=SURE)
     every = asked.choice in (Choice.EVERY, Choice.IN_ORDER)
     hits = hits if every else hits[::-1]
-    told = hits if every else [choose(hits, asked.choice, question)]
-    text = '; '.join(hit.memory.caption.rstrip('.') for hit in told)
+    chosen = hits if every else [choose(hits, asked.choice, question)]
+    text = '; '.join(hit.memory.caption.rstrip('.') for hit in chosen)
     return Claim(Kind.POSITION, text, hits, choice=asked.choice, confidence=SURE)
 
 
@@ -88,9 +88,9 @@ class _Log:
     def _named(self, deed: Occurrence) -> Occurrence:
         facts, names = deed.facts, dict[str, str]()
         for part in _PARTS:
-            known, told = self._by_id.get(getattr(facts, f'{part}_id')), getattr(facts, part)
-            if known is not None and not is_named(known.facts.colour, told):
-                names[part] = f'{known.facts.colour} {told}'
+            known, name = self._by_id.get(getattr(facts, f'{part}_id')), getattr(facts, part)
+            if known is not None and not is_named(known.facts.colour, name):
+                names[part] = f'{known.facts.colour} {name}'
         if not facts.receptacle and is_furniture(facts.object):  # which was opened
             names |= {'receptacle': facts.object, 'receptacle_id': facts.object_id}
         return replace(deed, facts=facts.model_copy(update=names))
@@ -143,8 +143,8 @@ def _done(asked: GoalRequest, log: _Log) -> list[Occurrence]:
         every = choose_deeds(replace(query, after=before, before=after), log).every
     if asked.field == 'place':
         return list(every)
-    told = [(deed, getattr(deed.facts, asked.field)) for deed in every]
-    return [deed for deed, name in told if name and (asked.never or _is_so(asked, name))]
+    named = [(deed, getattr(deed.facts, asked.field)) for deed in every]
+    return [deed for deed, name in named if name and (asked.never or _is_so(asked, name))]
 
 
 def _is_so(asked: GoalRequest, name: str) -> bool:

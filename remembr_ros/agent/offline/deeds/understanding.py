@@ -54,8 +54,8 @@ def understood(  # noqa: PLR0912
     sides: dict[str, DeedQuery] = {}
     for name in ('at', 'after', 'before', 'during'):
         if clause := getattr(asked, name):
-            it = next((sides[other] for other in ('after', 'at') if other in sides), main.query(bare=True))
-            side = _clause(clause, names, scope, it)
+            meant = next((sides[other] for other in ('after', 'at') if other in sides), main.query(bare=True))
+            side = _clause(clause, names, scope, meant)
             if side is None:
                 return None
             sides[name] = side
@@ -131,8 +131,8 @@ def _main(  # noqa: PLR0911
     if asked.yes and about_self and not things and places and _BEEN.search(asked.main):
         return DeedQuery(kind=STAY, place=' '.join(places))
     of_time = (request.window.after_ns, request.window.before_ns) != (None, None)
-    told = of_time and (_TOLD.search(asked.says) or (main.says_nothing and DETAIL.search(asked.says)))
-    if told and not any(role for _, role in main.names):
+    whole_time = of_time and (_TOLD.search(asked.says) or (main.says_nothing and DETAIL.search(asked.says)))
+    if whole_time and not any(role for _, role in main.names):
         return DeedQuery()
     others = [f'{word} {name}' for word in (*main.unknown, *main.of('')) for name in things]
     if asked.yes and main.kind and (other := [thing for thing in others if thing in asked.main.lower()]):
@@ -154,7 +154,7 @@ def _main(  # noqa: PLR0911
         return DeedQuery()
     ever = main.kind or _EVER.search(asked.says)
     if asked.asked is DeedAsked.WHETHER and about_self and ever and (main.names or main.unknown):
-        return DeedQuery(kind=main.kind, object=' '.join((*main.unknown, *(said for said, _ in main.names))))
+        return DeedQuery(kind=main.kind, object=' '.join((*main.unknown, *(name for name, _ in main.names))))
     return None
 
 

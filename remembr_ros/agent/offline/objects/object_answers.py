@@ -89,29 +89,29 @@ def _related(about: ObjectAnswer) -> Claim | None:
     if not anchors or (asked.thing and not known):
         return None
     called, anchor = (
-        name if not some or is_meant(some[0].known, name) else some[0].known.id
-        for name, some in ((asked.thing, known), (asked.anchor, anchors))
+        name if not matches or is_meant(matches[0].known, name) else matches[0].known.id
+        for name, matches in ((asked.thing, known), (asked.anchor, anchors))
     )
     found = about.find(called, relation=asked.relation, anchor=anchor, scope=about.scope)
-    where = f'{asked.relation} the {asked.anchor}'
+    place = f'{asked.relation} the {asked.anchor}'
     if asked.asked is Asked.IS:
-        return _is_there(about, found, known, where)
+        return _is_there(about, found, known, place)
     if found.objects and asked.asked in (Asked.WHERE, Asked.WHEN):
         return _ANSWERS[asked.asked](about, found.objects)
     evidence = hits(found.objects or found.anchors)
     own = _put_there(about, found) if asked.asked is Asked.RELATED and asked.relation in ('in', 'on') else []
     if own and not about.in_time:
-        told = [f'{capital(where)}: {listed_objects(found.objects)}'] if found.objects else []
-        text = f'{". ".join([*told, *map(_own, own)])}.'
+        sentences = [f'{capital(place)}: {listed_objects(found.objects)}'] if found.objects else []
+        text = f'{". ".join([*sentences, *map(_own, own)])}.'
         return Claim(Kind.TEXT, text, [*evidence, *hits_of(own)], confidence=ONE)
     if not found.objects:
         thing = f'no {asked.thing}' if asked.thing else 'nothing'
-        text = f'{thing[0].upper()}{thing[1:]} that I know of {be((), about)} {where}.'
+        text = f'{thing[0].upper()}{thing[1:]} that I know of {be((), about)} {place}.'
     elif asked.asked is Asked.HOW_MANY:
         number = f'{len(found.objects)} that I know of {be(found.objects, about)}'
-        text = f'{number} {where}: {listed_objects(found.objects)}.'
+        text = f'{number} {place}: {listed_objects(found.objects)}.'
     else:
-        text = f'{capital(where)}{" there was" if about.in_time else ""}: {listed_objects(found.objects)}.'
+        text = f'{capital(place)}{" there was" if about.in_time else ""}: {listed_objects(found.objects)}.'
     return Claim(Kind.TEXT, text, evidence, confidence=sure(found.objects or found.anchors))
 
 
@@ -127,17 +127,17 @@ def _own(deed: Occurrence) -> str:
     return f'I {deed.memory.caption[:1].lower()}{deed.memory.caption[1:].rstrip(".")}'
 
 
-def _is_there(about: ObjectAnswer, found: FoundObjects, known: Sequence[FoundObject], where: str) -> Claim:
+def _is_there(about: ObjectAnswer, found: FoundObjects, known: Sequence[FoundObject], place: str) -> Claim:
     if found.objects:
-        there = f'{listed_objects(found.objects)} {be(found.objects, about)} {where}'
-        text = f'{there}{since(found.objects[0], about)}.'
+        state = f'{listed_objects(found.objects)} {be(found.objects, about)} {place}'
+        text = f'{state}{since(found.objects[0], about)}.'
         return yes_or_no(True, text, hits(found.objects), sure=sure(found.objects))
     if not known:
-        text = f'nothing that I know of {be((), about)} {where}.'
+        text = f'nothing that I know of {be((), about)} {place}.'
         return yes_or_no(False, text, hits(found.anchors), sure=sure(found.anchors))
     item = known[0]
-    there = 'gone' if item.known.missing_ns is not None else lies(item) or 'elsewhere'
-    text = f'{the(item)} is {there}{since(item, about)}.'
+    state = 'gone' if item.known.missing_ns is not None else lies(item) or 'elsewhere'
+    text = f'{the(item)} is {state}{since(item, about)}.'
     return yes_or_no(False, text, hits(known[:3]), sure=sure(known[:1]))
 
 
@@ -153,14 +153,14 @@ def _where(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim | None:
     choice = Choice.LATEST if request.choice is Choice.CITED_FIRST else request.choice
     decisive = choose(seen, choice, question)
     item = next(item for item in found if item.known.id == decisive.memory.id)
-    where = '' if about.in_time or item.known.missing_ns else lies(item, ' ')
+    place = '' if about.in_time or item.known.missing_ns else lies(item, ' ')
     others = f', one of {len(seen)}' if len(seen) > 1 else ''
     bearing = '' if item.known.facts.measured else ' in this direction, how far away is not known'
     own = about.own_deed(item.known)
     if own is not None and item.known.memory.end_ns <= own.end_ns:  # nobody has seen it since
         return Claim(Kind.POSITION, _own(own), hits_of([own]), confidence=ONE)
-    told = f'{_own(own)}. ' if own is not None else ''
-    text = f'{told}{capital(the(item))} was {"" if about.in_time else "last "}seen{where}{others}{bearing}'
+    deed = f'{_own(own)}. ' if own is not None else ''
+    text = f'{deed}{capital(the(item))} was {"" if about.in_time else "last "}seen{place}{others}{bearing}'
     return Claim(Kind.POSITION, text, seen, choice=choice, confidence=sure([item]))
 
 
@@ -172,10 +172,10 @@ def _before(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim:
         return Claim(Kind.POSITION, text, hits(found[:1]), confidence=sure(found[:1]))
     item = max(moved, key=lambda item: item.known.moves[-1][1])
     left_ns, came_ns, at, _ = item.known.moves[-1]
-    there = replace(item.known.placed_at(at).memory, end_ns=max(left_ns, item.known.memory.start_ns))
+    memory = replace(item.known.placed_at(at).memory, end_ns=max(left_ns, item.known.memory.start_ns))
     zone = about.question.zone
     text = f'{capital(the(item))}, which was moved by {format_clock(came_ns, zone)}, was before'
-    return Claim(Kind.POSITION, text, [Hit(there, 1.0)], confidence=sure([item]))
+    return Claim(Kind.POSITION, text, [Hit(memory, 1.0)], confidence=sure([item]))
 
 
 def _when(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim | None:
@@ -204,10 +204,10 @@ def _when_changed(about: ObjectAnswer, found: Sequence[FoundObject], kind: str) 
 
 def _history(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim:
     item, zone = found[0], about.question.zone
-    told = '; '.join(
+    events = '; '.join(
         f'{event} {format_clock(at_ns, zone)}' for at_ns, event in events_of(item.known)[-EVENTS:]
     )
-    text = f'{capital(the(item))}: {told}{since(item, about)}.'
+    text = f'{capital(the(item))}: {events}{since(item, about)}.'
     return Claim(Kind.TEXT, text, hits([item]), confidence=sure([item]))
 
 
@@ -217,20 +217,20 @@ def _how_many(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim | None
         found = [item for item in found if item.known.seen_within(*window)]
         if not found:
             return None
-    there = [item for item in found if item.known.missing_ns is None]
-    gone = f', {len(found) - len(there)} more gone' if len(there) < len(found) else ''
-    number = 'one is known' if len(there) == 1 else f'{len(there) or "none"} are known'
+    present = [item for item in found if item.known.missing_ns is None]
+    gone = f', {len(found) - len(present)} more gone' if len(present) < len(found) else ''
+    number = 'one is known' if len(present) == 1 else f'{len(present) or "none"} are known'
     text = f'{about.request.thing}: {number}, each at a place of its own{gone}.'
     if not about.objects.thing:
-        text = f'{len(there)} objects are known: {listed_objects(there)}{gone}.'
-    return Claim(Kind.TEXT, text, hits(there or found), confidence=sure(found))
+        text = f'{len(present)} objects are known: {listed_objects(present)}{gone}.'
+    return Claim(Kind.TEXT, text, hits(present or found), confidence=sure(found))
 
 
 def _colour(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim:
     colours = Counter(item.known.facts.colour or 'of no one colour' for item in found)
-    told = ', '.join(f'{number} {colour}' for colour, number in colours.items())
+    numbers = ', '.join(f'{number} {colour}' for colour, number in colours.items())
     item = next(iter(colours))
-    text = f'{capital(about.objects.thing)}: {told if len(found) > 1 else item}.'
+    text = f'{capital(about.objects.thing)}: {numbers if len(found) > 1 else item}.'
     return Claim(Kind.TEXT, text, hits(found), confidence=sure(found))
 
 
@@ -239,8 +239,8 @@ def _still(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim:
     asked_gone = about.objects.changes == ('missing',)
     item = (gone or found)[0]
     if gone:
-        those = f'{len(gone)} of {len(found)}' if len(found) > 1 else the(item)
-        text = f'{those} {be(gone, about)} not there any more{since(item, about)}'
+        count = f'{len(gone)} of {len(found)}' if len(found) > 1 else the(item)
+        text = f'{count} {be(gone, about)} not there any more{since(item, about)}'
     else:
         text = f'{the(item)} is {lies(item) or "there"}, as far as I know{since(item, about)}'
     yes = bool(gone) is asked_gone

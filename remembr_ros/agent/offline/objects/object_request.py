@@ -148,8 +148,8 @@ def _changes(text: str) -> ObjectRequest | None:
     found = _CHANGES.match(text)
     if found is None or not _OF_CHANGES.issuperset(words(found['rest'])):
         return None
-    what = found['what']
-    kinds = tuple(kind for kind, said in _CHANGED.items() if kind and re.fullmatch(said, what, re.IGNORECASE))
+    verb = found['what']
+    kinds = tuple(kind for kind, form in _CHANGED.items() if kind and re.fullmatch(form, verb, re.IGNORECASE))
     return ObjectRequest(Asked.CHANGES, changes=kinds, since_visit=bool(_VISIT.search(text)))
 
 
@@ -160,8 +160,8 @@ def _of_one(text: str) -> ObjectRequest | None:
     for asked, pattern in _OF_ONE:
         if (found := pattern.match(text)) and (thing := target_of(_said(found, 'thing'))):
             kind = 'moved' if _MOVES.match(_said(found, 'what')) else 'missing'
-            what = Asked.MOVED if asked is Asked.STILL and kind == 'moved' else asked
-            return ObjectRequest(what, thing, changes=(kind,) if pattern in (_GONE, _WHEN_MOVED) else ())
+            asked_for = Asked.MOVED if asked is Asked.STILL and kind == 'moved' else asked
+            return ObjectRequest(asked_for, thing, changes=(kind,) if pattern in (_GONE, _WHEN_MOVED) else ())
     return None
 
 
@@ -202,4 +202,4 @@ def _plain(request: Request) -> ObjectRequest | None:
 
 def _said(found: re.Match[str], name: str) -> str:
     """Return what a group of this name, with a number or without, has."""
-    return next((said for group, said in found.groupdict().items() if group.startswith(name) and said), '')
+    return next((text for group, text in found.groupdict().items() if group.startswith(name) and text), '')

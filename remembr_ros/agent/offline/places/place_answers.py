@@ -83,8 +83,8 @@ def _here(about: _About) -> Claim:
     shown = newest if found is None else [_hit(found)]
     if not about.asked.places:
         return Claim(Kind.TEXT, text, shown)
-    there = found is not None and places.is_part(found, about.asked.places[0])
-    return yes_or_no(there, text, shown)
+    inside = found is not None and places.is_part(found, about.asked.places[0])
+    return yes_or_no(inside, text, shown)
 
 
 def _known(about: _About) -> Claim:
@@ -138,9 +138,9 @@ def _next(about: _About) -> Claim | None:
     when = f'{"after" if after else "before"} {place.said}'
     if not found:
         return Claim(Kind.NOT_SEEN, f'I remember no place {when}.')
-    told = found if about.asked.says('rooms|places|areas') else found[:1]
-    names = described(list(dict.fromkeys(visit.place for visit in told)))
-    return Claim(Kind.TEXT, f'I was in {names} {when}.', list(map(_of, told))[:SHOWN])
+    shown = found if about.asked.says('rooms|places|areas') else found[:1]
+    names = described(list(dict.fromkeys(visit.place for visit in shown)))
+    return Claim(Kind.TEXT, f'I was in {names} {when}.', list(map(_of, shown))[:SHOWN])
 
 
 def _most(about: _About) -> Claim:
@@ -150,16 +150,16 @@ def _most(about: _About) -> Claim:
         totals.setdefault(visit.place, []).append(visit)
     ordered = sorted(
         totals.values(),
-        key=lambda some: (len(some), _spent(some)) if often else (_spent(some), len(some)),
+        key=lambda stays: (len(stays), _spent(stays)) if often else (_spent(stays), len(stays)),
         reverse=True,
     )
     if about.asked.says('shortest|least|briefest'):
         ordered.reverse()
-    told = [f'{some[0].place.said} ({_total(some)})' for some in ordered]
+    texts = [f'{stays[0].place.said} ({_total(stays)})' for stays in ordered]
     if about.asked.says('each|every'):
-        return Claim(Kind.TEXT, f'I was in {", ".join(told)}.', [_of(some[0]) for some in ordered])
-    then = f'; then {" and ".join(told[1:3])}' if told[1:] else ''
-    return Claim(Kind.TEXT, f'That was {told[0]}{then}.', list(map(_of, ordered[0]))[:SHOWN])
+        return Claim(Kind.TEXT, f'I was in {", ".join(texts)}.', [_of(stays[0]) for stays in ordered])
+    others = f'; then {" and ".join(texts[1:3])}' if texts[1:] else ''
+    return Claim(Kind.TEXT, f'That was {texts[0]}{others}.', list(map(_of, ordered[0]))[:SHOWN])
 
 
 def _how_long(about: _About) -> Claim:
@@ -244,16 +244,16 @@ def _between(about: _About) -> Claim:
 
 
 def _passages(
-    found: Sequence[PlaceVisit], one: NamedPlace, other: NamedPlace
+    found: Sequence[PlaceVisit], start: NamedPlace, goal: NamedPlace
 ) -> Iterable[tuple[PlaceVisit, list[PlaceVisit], PlaceVisit]]:
     """Yield how a robot went from a place to another one: the visits to both, and those between."""
     for robot in dict.fromkeys(visit.robot for visit in found):
         between: list[PlaceVisit] = []
         left: PlaceVisit | None = None
         for visit in (visit for visit in found if visit.robot == robot):
-            if visit.place == one:
+            if visit.place == start:
                 left, between = visit, []
-            elif visit.place == other and left is not None:
+            elif visit.place == goal and left is not None:
                 yield left, between, visit
                 left, between = None, []
             else:

@@ -56,5 +56,5 @@ def in_room(answer: Answer, question: Question) -> Answer:
             point = memory.pose.in_map((metres, 0.0, 0.0))
             if found := question.places.of_pose(memory.map_id, Pose(*point)):
                 votes[found.said] += 1
-    told = f'In {votes.most_common(1)[0][0]}: ' if votes else 'In no place that has a name: '
-    return replace(answer, text=f'{told}{answer.text}')
+    place = f'In {votes.most_common(1)[0][0]}: ' if votes else 'In no place that has a name: '
+    return replace(answer, text=f'{place}{answer.text}')
