@@ -147,8 +147,8 @@ def _stay(response: Any) -> None:
     :raises ReplyInvalid: it is one
     """
     if response.has_redirect_location:
-        where = shown_url(response.headers['Location'])[:200]
-        raise ReplyInvalid(f'it redirects ({response.status_code}) to {where}, which is not followed')
+        target = shown_url(response.headers['Location'])[:200]
+        raise ReplyInvalid(f'it redirects ({response.status_code}) to {target}, which is not followed')
 
 
 def _read(response: Any) -> bytes:

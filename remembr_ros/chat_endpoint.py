@@ -184,9 +184,9 @@ class ChatEndpoint:
             f'{self.where} sends no chat replies: {self._shown(error)}; is the URL right, with /v1?'
         )
 
-    def shown(self, said: str) -> str:
+    def shown(self, text: str) -> str:
         """Return what the server says; some repeat the key that they refuse, or the headers of a request."""
-        return redacted(said, self._server.secrets)[:300]
+        return redacted(text, self._server.secrets)[:300]
 
     def _answered(self, send: Callable[[Any], _Found]) -> _Found:
         client = self._connected()
@@ -195,14 +195,14 @@ class ChatEndpoint:
         try:
             return send(client)
         except openai.APIStatusError as error:
-            said = str(error)
+            text = str(error)
             # A text that is the whole error, as VILA's server and FastAPI send it, the package leaves out.
-            if isinstance(error.body, str) and error.body not in said and not error.body.startswith('<'):
-                said = f'{said} - {error.body}'
+            if isinstance(error.body, str) and error.body not in text and not error.body.startswith('<'):
+                text = f'{text} - {error.body}'
             raise Refused(
-                f'{self.where} refused: {error.status_code} {self.shown(said)}',
+                f'{self.where} refused: {error.status_code} {self.shown(text)}',
                 error.status_code,
-                said,
+                text,
                 error.response.headers.get('Retry-After'),
             ) from error
         except openai.APIConnectionError as error:  # a timeout is one, too
@@ -241,16 +241,16 @@ class ChatEndpoint:
         return self.shown(str(error) or type(error).__name__)
 
 
-def may_help(status: int | None, said: str = '') -> bool:
+def may_help(status: int | None, text: str = '') -> bool:
     """Return whether the same request may succeed later.
 
     :param status: of the refusal; None: there was no reply
-    :param said: with the refusal
+    :param text: with the refusal
     """
     if status is None:
         return True
     if status == 429:
-        return 'insufficient_quota' not in said  # that is an empty account, not a busy server
+        return 'insufficient_quota' not in text  # that is an empty account, not a busy server
     return status >= 500 and status != 501
 
 

@@ -48,7 +48,7 @@ class RemembrError(Exception):
     @property
     def kind(self) -> str:
         """The name above by which it is caught; that of its class says more to the modules that raise it."""
-        return next(one.__name__ for one in type(self).__mro__ if one.__module__ == __name__)
+        return next(base.__name__ for base in type(self).__mro__ if base.__module__ == __name__)
 
 
 class StoreUnavailable(RemembrError):

@@ -94,8 +94,8 @@ def _tiff(data: bytes) -> Announced:
         tag, kind, many = struct.unpack_from(f'{order}HHI', data, entry)
         if tag in values and kind in {3, 4}:  # 16 and 32 bits
             size = 2 if kind == 3 else 4
-            where = entry + 8 if many * size <= 4 else struct.unpack_from(f'{order}I', data, entry + 8)[0]
-            (value,) = struct.unpack_from(f'{order}{"H" if kind == 3 else "I"}', data, where)
+            offset = entry + 8 if many * size <= 4 else struct.unpack_from(f'{order}I', data, entry + 8)[0]
+            (value,) = struct.unpack_from(f'{order}{"H" if kind == 3 else "I"}', data, offset)
             values[tag] = max(values[tag], value)
     pixel_bytes = max(4, values[_TIFF_SAMPLES] * -(-values[_TIFF_BITS] // 8))
     if not values[_TIFF_WIDTH] or not values[_TIFF_HEIGHT]:

@@ -83,11 +83,11 @@ def shown_url(url: str) -> str:
     """Return a URL, or what is meant to be one, without user, password and the values of its query."""
     scheme = _SCHEME.match(url)
     start = scheme.end() if scheme else 0
-    where, *query = re.split(r'[?#]', url[start:], maxsplit=1)
+    address, *query = re.split(r'[?#]', url[start:], maxsplit=1)
     if query and '@' in query[0]:
-        where = MASK  # a question mark in a password, perhaps
-    hidden = f'?{MASK}' if query and where != MASK else ''
-    return f'{url[:start]}{where.rpartition("@")[2]}{hidden}'
+        address = MASK  # a question mark in a password, perhaps
+    hidden = f'?{MASK}' if query and address != MASK else ''
+    return f'{url[:start]}{address.rpartition("@")[2]}{hidden}'
 
 
 def url_secrets(url: str) -> set[str]:

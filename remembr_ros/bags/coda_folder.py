@@ -157,37 +157,37 @@ def _find_images(root: Path, number: int, camera: str) -> tuple[str, dict[int, P
     raise BagUnreadable(f'{root} has no images {wanted} (.jpg or .png){hint}; {_remedy(number)}')
 
 
-def _rows(path: Path, what: str, columns: int) -> Iterator[tuple[int | None, list[float]]]:
+def _rows(path: Path, expected: str, columns: int) -> Iterator[tuple[int | None, list[float]]]:
     """Yield the stamp [ns] and the other numbers of each line that is neither blank nor a comment.
 
     The stamp is None where it is not finite, or zero.
 
-    :param what: stands in the columns, for the message
+    :param expected: stands in the columns, for the message
     """
     remedy = _remedy(path.stem)
     try:
         with path.open(encoding='utf-8-sig') as file:
             for line, text in enumerate(file, start=1):
-                where, words = f'{path}, line {line}', text.partition('#')[0].split()
+                place, words = f'{path}, line {line}', text.partition('#')[0].split()
                 if not words:
                     continue
                 if len(words) != columns:
-                    raise BagUnreadable(f'{where}: {len(words)} columns instead of {what}; {remedy}')
-                seconds, *numbers = (_number(word, where, remedy) for word in words)
+                    raise BagUnreadable(f'{place}: {len(words)} columns instead of {expected}; {remedy}')
+                seconds, *numbers = (_number(word, place, remedy) for word in words)
                 yield (parse_time(words[0]) or None) if math.isfinite(seconds) else None, numbers
     except FileNotFoundError as error:
         raise BagUnreadable(f'{path} does not exist; {remedy}') from error
     except (OSError, UnicodeDecodeError) as error:
         raise BagUnreadable(f'{path} cannot be read: {error}') from error
     except InvalidRequest as error:
-        raise BagUnreadable(f'{where}: {error}') from error
+        raise BagUnreadable(f'{place}: {error}') from error
 
 
-def _number(word: str, where: str, remedy: str) -> float:
+def _number(word: str, place: str, remedy: str) -> float:
     try:
         return float(word)
     except ValueError as error:
-        raise BagUnreadable(f'{where}: {word!r} is not a number; {remedy}') from error
+        raise BagUnreadable(f'{place}: {word!r} is not a number; {remedy}') from error
 
 
 def _remedy(number: int | str) -> str:

@@ -84,12 +84,12 @@ class TopicPoses(PoseSource):
         point = (float(position.x), float(position.y), float(position.z))
         rotation = (float(q.x), float(q.y), float(q.z), float(q.w))
         child = received.child_frame_id if message.msgtype == ODOMETRY else ''
-        where = placed(point, rotation, child)
-        if not (is_place(where) and all(map(math.isfinite, rotation))):
+        place = placed(point, rotation, child)
+        if not (is_place(place) and all(map(math.isfinite, rotation))):
             return
         yield StampedPose(
             stamp_of(received.header, message.log_ns),
-            where,
+            place,
             received.header.frame_id.lstrip('/') or ('odom' if message.msgtype == ODOMETRY else 'map'),
         )
 

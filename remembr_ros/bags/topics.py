@@ -168,7 +168,7 @@ def camera_info_topic(recording: Recording, images: str) -> str | None:
     return own[0] if len(own) == 1 else None
 
 
-def _asked(recording: Recording, name: str, what: str, option: str, fitting: list[Topic]) -> Topic:
+def _asked(recording: Recording, name: str, wanted: str, option: str, fitting: list[Topic]) -> Topic:
     """Return the topic that was asked for, also where it was typed with a slash more or less at its ends.
 
     :raises BagUnreadable: it is none of the fitting ones
@@ -180,7 +180,7 @@ def _asked(recording: Recording, name: str, what: str, option: str, fitting: lis
     elif not topic.count:
         why = f'{topic.name} has no messages'
     elif topic not in fitting:
-        why = f'{topic.name} is not {what} but {topic.msgtype}'
+        why = f'{topic.name} is not {wanted} but {topic.msgtype}'
     else:
         return topic
     choices = f'{option} can be {_listed(fitting)}' if fitting else f'it has no topic for {option}'

@@ -113,8 +113,8 @@ class Describer:
             Clip([frame.image for frame in segment.frames], (segment.start_ns, segment.end_ns))
             for segment in (placed.segment for placed in segments)
         ]
-        for clip, placed, said in zip(clips, segments, self.captioner.caption(clips), strict=True):
-            outcome, start_ns = said, placed.segment.start_ns
+        for clip, placed, caption in zip(clips, segments, self.captioner.caption(clips), strict=True):
+            outcome, start_ns = caption, placed.segment.start_ns
             # One that failed on the last segment is not tried twice on this one.
             if isinstance(outcome, CaptionerFailed) and not self.problem:
                 _log.warning('the segment at %d ns is tried once more: %s', start_ns, outcome)

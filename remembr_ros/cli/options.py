@@ -197,13 +197,13 @@ def name(text: str) -> str:
     return text.strip()
 
 
-def _number(what: str, fits: Callable[[float], bool], text: str) -> float:
+def _number(wanted: str, fits: Callable[[float], bool], text: str) -> float:
     try:
         number = float(text)
     except ValueError:
         number = math.nan
     if not (math.isfinite(number) and fits(number)):
-        raise argparse.ArgumentTypeError(f'{text!r} is not {what}')
+        raise argparse.ArgumentTypeError(f'{text!r} is not {wanted}')
     return number
 
 

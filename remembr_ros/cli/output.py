@@ -37,13 +37,13 @@ def stdout_for_json(wanted: bool) -> Iterator[None]:
 
 @contextmanager
 def progress(
-    what: str, total: int | None = None, *, unit: str = 'memory', leave: bool = True
+    title: str, total: int | None = None, *, unit: str = 'memory', leave: bool = True
 ) -> Iterator[Callable[..., None]]:
     """Show on a terminal how much is done; call what comes with that, and with the total if new.
 
     :param leave: the bar stays when all is done
     """
-    with tqdm(total=total, unit=unit, desc=what, disable=None, leave=leave) as bar:
+    with tqdm(total=total, unit=unit, desc=title, disable=None, leave=leave) as bar:
 
         def show(done: int, total: int | None = None) -> None:
             bar.total = bar.total if total is None else total

@@ -55,12 +55,12 @@ class RememberedEmbedder:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         digests = [blake2b(text.encode('utf-8', 'surrogatepass'), digest_size=16).digest() for text in texts]
-        each = dict(zip(digests, texts, strict=True))
+        by_digest = dict(zip(digests, texts, strict=True))
         with self._lock:
-            found = {digest: self._vectors.pop(digest) for digest in each if digest in self._vectors}
+            found = {digest: self._vectors.pop(digest) for digest in by_digest if digest in self._vectors}
             self._vectors.update(found)
-            if new := [digest for digest in each if digest not in found]:
-                made = self._embedder.embed([each[digest] for digest in new])
+            if new := [digest for digest in by_digest if digest not in found]:
+                made = self._embedder.embed([by_digest[digest] for digest in new])
                 # Copied: a row would keep all that were made with it.
                 found.update(zip(new, map(np.copy, made), strict=True))
                 self._vectors.update((digest, found[digest]) for digest in new)

@@ -23,15 +23,15 @@ def deed_of(message: Any, now_ns: int) -> Deed:
         details = None
     if not isinstance(details, dict):
         raise InvalidRequest('the details of the event are no JSON object; leave them empty')
-    where: dict[str, Any] = {'map_id': message.map_id, 'robot': message.robot}
+    location: dict[str, Any] = {'map_id': message.map_id, 'robot': message.robot}
     if message.use_pose:
         at, turned = message.pose.pose.position, message.pose.pose.orientation
         yaw = yaw_from_quaternion(turned.x, turned.y, turned.z, turned.w)
         pose = Pose(at.x, at.y, at.z, yaw)
         if not is_place(pose):
             raise InvalidRequest('the pose of the event is no place; leave use_pose false without one')
-        where |= {'pose': pose, 'frame_id': message.pose.header.frame_id.lstrip('/') or 'map'}
+        location |= {'pose': pose, 'frame_id': message.pose.header.frame_id.lstrip('/') or 'map'}
     names = ('kind', 'text', 'object', 'receptacle', 'place', 'reason')
-    told = {name: getattr(message, name) for name in names}
+    fields = {name: getattr(message, name) for name in names}
     outcome = message.outcome or 'unknown'
-    return deed(begin_ns, end_ns or None, outcome=outcome, details=clipped(details), **told, **where)
+    return deed(begin_ns, end_ns or None, outcome=outcome, details=clipped(details), **fields, **location)

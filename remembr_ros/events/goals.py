@@ -105,8 +105,8 @@ class Goals:
         """Take the feedback message of an action."""
         name = goal_id(message.goal_id)
         if name not in self._over:
-            told = {part: getattr(message.feedback, part, None) for part in _FED_BACK}
-            self.told(name).fed_back |= {part: plain(one) for part, one in told.items() if one is not None}
+            fed = {part: getattr(message.feedback, part, None) for part in _FED_BACK}
+            self.told(name).fed_back |= {part: plain(raw) for part, raw in fed.items() if raw is not None}
 
     def plan(self, message: Any, now_ns: int) -> None:
         """Take a nav_msgs/Path: its end is where who drives now is going."""
@@ -168,7 +168,7 @@ class Goals:
             places = [at for ns, at in self._plans if first_ns <= ns <= last_ns]
             place = place or (places[-1] if places else None)
         asked, result = plain(goal.asked) or {}, plain(goal.result) or {}
-        said = {part: _text_of(asked, names) for part, names in _NAMED.items()}
+        names_told = {part: _text_of(asked, names) for part, names in _NAMED.items()}
         why = ''
         if goal.outcome != 'succeeded':
             tried = f'{", ".join(failed[:MOST_FAILED])} failed' if failed else ''
@@ -183,12 +183,12 @@ class Goals:
         return deed(
             goal.begin_ns,
             end_ns,
-            **{**said, 'object': said['object'] or thing},
+            **{**names_told, 'object': names_told['object'] or thing},
             kind=kind,
             outcome=goal.outcome,
             reason=why[:5000],
             details=clipped(
-                {part: one for part, one in (details | goal.fed_back).items() if one not in ({}, [])}
+                {part: value for part, value in (details | goal.fed_back).items() if value not in ({}, [])}
             ),
             goal=place,
             frame_id=self._map_frame,

@@ -29,7 +29,7 @@ def plain(value: Any, depth: int = DEPTH) -> Any:
         found = {name: plain(getattr(value, name), depth - 1) for name in fields}
     elif depth and hasattr(value, '__len__'):
         few = len(value) <= MOST_ITEMS
-        found = [plain(one, depth - 1) for one in value] if few else f'{len(value)} items'
+        found = [plain(item, depth - 1) for item in value] if few else f'{len(value)} items'
     return found
 
 

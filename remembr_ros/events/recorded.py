@@ -32,8 +32,8 @@ class RecordedDeeds:
         self._watch = EventWatch(recording.start_ns, left_out, map_frame)
         self.placer = DeedPlacer(PoseBuffer(HISTORY_S, hold_s=600.0), map_id)  # as the node's
         kinds = {topic.name: topic.msgtype for topic in recording.topics.values()}
-        told = self._watch.wanted(kinds).keys() | {topic.name for topic in recording.of_type(EVENT)}
-        self.topics = recording.readable(sorted(name for name in told if recording.topics[name].count))
+        topics = self._watch.wanted(kinds).keys() | {topic.name for topic in recording.of_type(EVENT)}
+        self.topics = recording.readable(sorted(name for name in topics if recording.topics[name].count))
         self._now_ns = recording.start_ns
         self._deeds: list[Deed] = []
 
@@ -42,13 +42,13 @@ class RecordedDeeds:
         self._now_ns = message.log_ns
         self.placer.put(*self._watch.take(self._now_ns))
         self._deeds += self.placer.take(self._now_ns)
-        if message.topic not in self.topics or (told := self._recording.deserialize_or_skip(message)) is None:
+        if message.topic not in self.topics or (read := self._recording.deserialize_or_skip(message)) is None:
             return
         try:
             if message.msgtype == EVENT:
-                self.placer.put(deed_of(told, self._now_ns))
+                self.placer.put(deed_of(read, self._now_ns))
             else:
-                self._watch.hear(message.topic, message.msgtype, told, self._now_ns)
+                self._watch.hear(message.topic, message.msgtype, read, self._now_ns)
         except (InvalidRequest, AttributeError, TypeError, ValueError) as error:
             _log.warning('left out: a message on %s, a %s: %s', message.topic, message.msgtype, error)
 

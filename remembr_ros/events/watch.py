@@ -153,15 +153,15 @@ class EventWatch:
             self._hold(name, message.link_name, now_ns)
         elif operation == 1:  # REMOVE; without a name all of the link
             of_link = [held for held, link in self._held.items() if message.link_name in ('', link)]
-            for one in [name] if name else of_link:
-                self._hold(one, None, now_ns)
+            for held_name in [name] if name else of_link:
+                self._hold(held_name, None, now_ns)
 
     def _scene(self, topic: str, message: Any, now_ns: int) -> None:
         attached = message.robot_state.attached_collision_objects
-        for one in attached:
-            self._attached(topic, one, now_ns)
+        for thing in attached:
+            self._attached(topic, thing, now_ns)
         if not message.is_diff and not message.robot_state.is_diff:
-            for name in self._held.keys() - {one.object.id for one in attached}:
+            for name in self._held.keys() - {thing.object.id for thing in attached}:
                 self._hold(name, None, now_ns)
 
     def _hold(self, name: str, link: str | None, now_ns: int) -> None:
@@ -186,8 +186,8 @@ class EventWatch:
         for status in message.status:
             if not self._is_left_out(status.name):
                 kind, how = _DIAGNOSTIC.get(_number(status.level), ('', ''))
-                said = f'{status.name} {how}: {status.message}'.rstrip(': ')
-                self._tell(f'diagnostics {status.name}', kind, said, now_ns)
+                text = f'{status.name} {how}: {status.message}'.rstrip(': ')
+                self._tell(f'diagnostics {status.name}', kind, text, now_ns)
 
     def _battery(self, topic: str, message: Any, now_ns: int) -> None:
         charge = float(message.percentage)
@@ -257,17 +257,17 @@ class Conditions:
 
     def take(self, now_ns: int) -> list[Deed]:
         """Return what has begun and what has ended, as far as it has lasted."""
-        told: list[Deed] = []
+        deeds: list[Deed] = []
         for name, thing in list(self._things.items()):
             thing.seems_ns = min(thing.seems_ns, now_ns)  # the clock may be set back
             lasted_ns = now_ns - thing.seems_ns
             if thing.seems.kind != thing.now.kind and lasted_ns >= (UP_NS if thing.seems.kind else DOWN_NS):
-                told += _deeds(name, thing, over=True)
+                deeds += _deeds(name, thing, over=True)
                 thing.now, thing.since_ns = thing.seems, thing.seems_ns
-                told += _deeds(name, thing, over=False)
+                deeds += _deeds(name, thing, over=False)
             if not thing.now.kind and not thing.seems.kind:
                 del self._things[name]
-        return told
+        return deeds
 
 
 def _deeds(name: str, thing: _Thing, *, over: bool) -> list[Deed]:

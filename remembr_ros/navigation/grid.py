@@ -166,9 +166,9 @@ def walls_between(grid: Grid, place: Point, others: Sequence[Point]) -> NDArray[
     cells = grid.cells_of(points)
     occupied = _occupied(grid, cells)
     # A wall drawn aslant is passed between two of its cells, which touch at a corner.
-    here, there = cells[:, :-1], cells[:, 1:]
-    sides = (np.stack([here[..., 0], there[..., 1]], -1), np.stack([there[..., 0], here[..., 1]], -1))
-    corner = _occupied(grid, sides[0]) & _occupied(grid, sides[1]) & (here != there).all(axis=-1)
+    here, following = cells[:, :-1], cells[:, 1:]
+    sides = (np.stack([here[..., 0], following[..., 1]], -1), np.stack([following[..., 0], here[..., 1]], -1))
+    corner = _occupied(grid, sides[0]) & _occupied(grid, sides[1]) & (here != following).all(axis=-1)
     free = ~occupied
     left = np.maximum.accumulate(free, axis=1)
     ahead = np.maximum.accumulate(free[:, ::-1], axis=1)[:, ::-1]

@@ -93,8 +93,8 @@ def learned(variance: _Numbers, correction: Correction) -> _Numbers:
 def _levers(points: _Numbers, eye: _Numbers) -> _Numbers:
     """Return how x and y of points change with a move: shape (n, 2, 3)."""
     x, y = (points - eye).T[:2]
-    one, none = np.ones_like(x), np.zeros_like(x)
-    return np.stack([np.stack([one, none, -y], axis=1), np.stack([none, one, x], axis=1)], axis=1)
+    ones, zeros = np.ones_like(x), np.zeros_like(x)
+    return np.stack([np.stack([ones, zeros, -y], axis=1), np.stack([zeros, ones, x], axis=1)], axis=1)
 
 
 JUMP_M, FASTEST_M_S = 0.5, 3.0  # a camera that went further, and faster, was not driven there

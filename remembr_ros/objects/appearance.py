@@ -61,7 +61,7 @@ def appearances_of(detections: Sequence[Detection], image: Bgr | None) -> list[A
     for i, detection in enumerate(detections):
         if detection.mask is not None and (shown := detection.mask[rows[i], columns[i]]).any():
             own[i] = shown
-    of, row, _ = np.nonzero(own)
+    owner, row, _ = np.nonzero(own)
     hue, saturation, value = hsv.reshape(n, SIDE, SIDE, 3)[own].astype(np.int32).T
     vivid = (saturation >= VIVID) & (value >= DARK)
     # Hues are a circle; tones go from black to white. A pixel between bins counts for all of them.
@@ -69,7 +69,7 @@ def appearances_of(detections: Sequence[Detection], image: Bgr | None) -> list[A
     pale = np.where(vivid, np.clip((FULL - saturation) / (FULL - VIVID), 0.0, 1.0), 0.0)
     low = np.floor(tone).astype(np.int64)
     high = np.where(vivid, (low + 1) % HUES, np.minimum(low + 1, bins - 1))
-    half = bins * (2 * of + (row >= SIDE // 2))
+    half = bins * (2 * owner + (row >= SIDE // 2))
     full, up = 1.0 - pale, tone - low
     pales = half + np.where(vivid, HUES, 0)
     into = np.concatenate((half + low, half + high, pales + low, pales + high))
@@ -81,7 +81,7 @@ def appearances_of(detections: Sequence[Detection], image: Bgr | None) -> list[A
     names = _NAMED[np.searchsorted(_EDGES, hue, side='right')]
     names[(names == _ORANGE) & (value < 150)] = _BROWN
     names = np.where(vivid, names, np.searchsorted((64, 192), value, side='right') + _BLACK)
-    named = np.bincount(len(_NAMES) * of + names, minlength=len(_NAMES) * n).reshape(n, -1)
+    named = np.bincount(len(_NAMES) * owner + names, minlength=len(_NAMES) * n).reshape(n, -1)
     best, sure = named.argmax(axis=1), named.max(axis=1) >= SHARE * named.sum(axis=1)
     return [
         Appearance(detection.embedding)

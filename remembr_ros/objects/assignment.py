@@ -62,9 +62,9 @@ class Boxes:
         taken: NDArray[np.bool_] = (alike & (shared > TAKEN * np.exp(self.log_volume)[:, None])).any(axis=1)
         return taken
 
-    def add(self, one: Lifted) -> None:
+    def add(self, lifted: Lifted) -> None:
         """Make room for one more."""
-        row = Boxes([one])
+        row = Boxes([lifted])
         for name, column in vars(self).items():
             setattr(self, name, np.concatenate([column, getattr(row, name)]))
 

@@ -39,9 +39,9 @@ def std_of(boxes: Sequence[SeenBox], measured: bool) -> float:
     return POSE_STD_M + (float(np.sum(stds**-2.0)) ** -0.5 if measured else float(stds.min()))
 
 
-def overlap(some: Sequence[SeenBox], others: Sequence[SeenBox]) -> bool:
+def overlap(boxes_seen: Sequence[SeenBox], others: Sequence[SeenBox]) -> bool:
     """Tell whether the middle ones of these boxes overlap."""
-    middle, other = (np.median([edges[:6] for edges, _ in boxes], axis=0) for boxes in (some, others))
+    middle, other = (np.median([edges[:6] for edges, _ in boxes], axis=0) for boxes in (boxes_seen, others))
     return bool(np.all((middle[:3] <= -other[3:]) & (other[:3] <= -middle[3:])))
 
 

@@ -50,10 +50,10 @@ class Pinhole:
             raise InvalidRequest(f'the camera info of {frame_id!r} lacks size or focal lengths, calibrate it')
         return cls(width, height, fx, fy, cx, cy)
 
-    def at(self, width: int, height: int, what: str) -> 'Pinhole':
+    def at(self, width: int, height: int, image: str) -> 'Pinhole':
         """Return the same camera at the resolution of an image: drivers publish both at different ones.
 
-        :param what: the image is, for the error
+        :param image: the image is, for the error
         :raises InvalidRequest: the image has another shape
         """
         if (self.width, self.height) == (width, height):
@@ -61,7 +61,7 @@ class Pinhole:
         if abs(self.width * height - self.height * width) > OTHER_SHAPE * self.width * height:
             turned = ', turned by 90 degrees' if (self.height, self.width) == (width, height) else ''
             raise InvalidRequest(
-                f'the {what} has {width} x {height} pixels, its camera info is of {self.width} x '
+                f'the {image} has {width} x {height} pixels, its camera info is of {self.width} x '
                 f'{self.height}{turned}: let the driver publish both of the same camera'
             )
         x, y = width / self.width, height / self.height

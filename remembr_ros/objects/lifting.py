@@ -128,13 +128,13 @@ def lift(detections: Sequence[Detection], view: CameraView, dropped: Counter[str
             dropped['detections without depth'] += 1
             continue
         low, high, std_m = found
-        told = detection.extent is not None
-        unseen = told and detection.box == _whole(view)  # where it appears is not known
+        has_extent = detection.extent is not None
+        unseen = has_extent and detection.box == _whole(view)  # where it appears is not known
         cut = not unseen and _is_cut(detection, view.camera)
         std_m += CUT_STD_M if cut else 0.0
         own = Appearance(detection.embedding) if unseen else look
         picture = partial(picture_of, detection, None if unseen else view.image)
-        placed.append(Lifted(detection, low, high, std_m, cut, told or cloud is not None, own, picture))
+        placed.append(Lifted(detection, low, high, std_m, cut, has_extent or cloud is not None, own, picture))
     return placed
 
 
@@ -246,8 +246,8 @@ class _Cloud:
         nearest, farthest = _ends(ordered, count, TRIMMED)
         kept = shown & (z >= nearest[:, None]) & (z <= farthest[:, None])
         turn, at = self._to_map
-        there = (turn @ np.stack([u * z, v * z, z]).reshape(3, -1) + at).reshape(3, *z.shape)
-        low, most = _ends(_ordered(there, kept), kept.sum(axis=1), STRAY)
+        in_map = (turn @ np.stack([u * z, v * z, z]).reshape(3, -1) + at).reshape(3, *z.shape)
+        low, most = _ends(_ordered(in_map, kept), kept.sum(axis=1), STRAY)
         # The error of stereo and structured light grows with the square of the distance.
         std_m = 0.01 + 0.0025 * ordered[np.arange(len(z)), count // 2] ** 2
         boxes = zip(low.T, most.T, std_m.tolist(), strict=True)
@@ -270,12 +270,12 @@ class _Cloud:
         x, y = first[:, :1] + across.astype(np.intp), first[:, 1:] + down.astype(np.intp)
         height, width = self._metres.shape
         z = self._metres[np.minimum(y, height - 1), np.minimum(x, width - 1)].astype(np.float64)
-        some = (number < count) & (z > NEAREST_M) & (z < FARTHEST_M)
-        z = np.where(some, z, 1.0)
+        is_point = (number < count) & (z > NEAREST_M) & (z < FARTHEST_M)
+        z = np.where(is_point, z, 1.0)
         turn, at = self._to_colour
         u, v, z = (turn @ np.stack([x * z, y * z, z]).reshape(3, -1) + at).reshape(3, *z.shape)
         away = np.maximum(z, NEAREST_M)
-        return u / away, v / away, away, some
+        return u / away, v / away, away, is_point
 
     def _foreground(self, z: _Numbers, inner: _Mask, core: _Mask, sides: _Numbers) -> _Mask:
         """Return which points of boxes are their things': those in one piece with what the middle shows.

@@ -92,23 +92,23 @@ class ObjectMap:
         matched, correction = self._assignment.match(seen, self._tracks, self._boxes, eye)
         pairs, pose = dict(matched), correction.pose(view.pose)
         found = [''] * len(placed)
-        there: list[ObjectTrack] = []
-        for row, (i, one) in enumerate(zip(things, moved(seen, correction), strict=True)):
-            track = self._tracks[pairs[row]] if row in pairs else self._new(one, i)
+        in_view: list[ObjectTrack] = []
+        for row, (i, lifted) in enumerate(zip(things, moved(seen, correction), strict=True)):
+            track = self._tracks[pairs[row]] if row in pairs else self._new(lifted, i)
             at = pairs[row] if row in pairs else self._tracks.index(track)
             # What another camera saw of it in that time counts for both.
             if not (track.was_known(stamp_ns) or (again and track.covered)):
-                track.see(one, pose[0])
+                track.see(lifted, pose[0])
                 self._boxes.set(at, track)
                 track.confirmed = track.confirmed or (_is_sure(track) and not again)
             self._has_news |= track.confirmed and not again
-            there.append(track)
+            in_view.append(track)
             found[i] = track.id if track.confirmed and not track.deleted else ''
-        for track in there:
-            track.beside.update({other.id for other in there} - {track.id})
+        for track in in_view:
+            track.beside.update({other.id for other in in_view} - {track.id})
         if view.depth is not None:
             deep = replace(view.depth, pose=correction.pose(view.depth.pose))
-            self._has_news |= self._look(stamp_ns, deep, there) and not again
+            self._has_news |= self._look(stamp_ns, deep, in_view) and not again
         self._frames += 1
         if self._frames % REVIEW_FRAMES == 0:
             self.review(stamp_ns)
@@ -134,7 +134,7 @@ class ObjectMap:
                 self._gone.append(new.id)
             self._replace(missing, new)
 
-    def _look(self, stamp_ns: int, view: DepthView, there: Sequence[ObjectTrack]) -> bool:
+    def _look(self, stamp_ns: int, view: DepthView, in_view: Sequence[ObjectTrack]) -> bool:
         """Look whether what should be there is; tell whether that was news."""
         ahead = to_parent((self._boxes.low + self._boxes.high) / 2.0, inverse(view.pose))
         away = np.linalg.norm(ahead, axis=1)
@@ -147,12 +147,12 @@ class ObjectMap:
         expected, boxes = [tracks[j] for j in within], self._boxes.some(within)
         looks = looks_at(view, boxes.low, boxes.high)
         # What fills a place may be another thing, which was put there.
-        taken = boxes.taken_by(Boxes([track for track in there if track.confirmed]))
-        seen = np.array([track in there for track in expected], np.bool_)
+        taken = boxes.taken_by(Boxes([track for track in in_view if track.confirmed]))
+        seen = np.array([track in in_view for track in expected], np.bool_)
         looks[taken & ~seen & (looks == FILLED)] = CLEAR
         news = False
-        for track, what, was_seen in zip(expected, looks.tolist(), seen.tolist(), strict=True):
-            if track.presence.look(stamp_ns, what, seen=was_seen):
+        for track, look, was_seen in zip(expected, looks.tolist(), seen.tolist(), strict=True):
+            if track.presence.look(stamp_ns, look, seen=was_seen):
                 track.changed = news = True
         return news
 

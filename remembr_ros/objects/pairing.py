@@ -47,14 +47,14 @@ class Pairing:
         """How many images were of no use, by the reason."""
         self._uncalibrated = ''
 
-    def take_info(self, what: str, info: Any) -> None:
+    def take_info(self, sensor: str, info: Any) -> None:
         """Take a sensor_msgs/CameraInfo.
 
-        :param what: of the 'image' or of the 'depth'
+        :param sensor: of the 'image' or of the 'depth'
         """
         try:
-            self._infos[what] = Pinhole.of(info)
-            self._frames[what] = info.header.frame_id.lstrip('/')
+            self._infos[sensor] = Pinhole.of(info)
+            self._frames[sensor] = info.header.frame_id.lstrip('/')
         except InvalidRequest as error:
             self._uncalibrated = str(error)
 

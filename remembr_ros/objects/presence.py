@@ -69,20 +69,20 @@ class Presence:
             self._doubt = max(min(self._doubt, MOST_DOUBT) - SIGHT_WORTH, 0.0)
             self._emptied = (0, 0)
 
-    def look(self, stamp_ns: int, what: int, *, seen: bool) -> bool:
+    def look(self, stamp_ns: int, look: int, *, seen: bool) -> bool:
         """Take what rays through its place say; tell whether that was news.
 
-        :param what: HIDDEN, FILLED or CLEAR
+        :param look: HIDDEN, FILLED or CLEAR
         :param seen: it was seen in that frame
         """
-        if what == HIDDEN or stamp_ns <= self._known_ns:
+        if look == HIDDEN or stamp_ns <= self._known_ns:
             return False
         self.looked_ns = max(self.looked_ns, stamp_ns)
         looks, hits, rays, passed = self._looks
         if seen or self._doubt == 0.0:
-            self._looks += np.array([1.0, seen, seen, seen and what == CLEAR])
+            self._looks += np.array([1.0, seen, seen, seen and look == CLEAR])
         first_ns, last_ns = self._emptied
-        if not seen and what == CLEAR and stamp_ns - last_ns >= LOOK_EVERY_NS:
+        if not seen and look == CLEAR and stamp_ns - last_ns >= LOOK_EVERY_NS:
             self._emptied = (first_ns or stamp_ns, stamp_ns)
             self._doubt += min(LOOK_WORTH, -math.log(passed / rays * max(1.0 - hits / looks, 0.05)))
             if self._doubt >= MISSING_DOUBT:

@@ -57,8 +57,8 @@ class RecordedViews:
             self._survey = TransformSurvey(self._recording)
             self.map_frame = map_frame or self._root(frame_id)
             undo.pop_all()
-        with_depth, told = self._depth is not None, detections is not None
-        self.pairing = Pairing(TransformTree(), self.map_frame, with_depth=with_depth, told=told)
+        with_depth, detected = self._depth is not None, detections is not None
+        self.pairing = Pairing(TransformTree(), self.map_frame, with_depth=with_depth, told=detected)
         base = next((frame for frame in BASE_FRAMES if frame in self._survey.tree.frames), frame_id)
         self.told = ToldDetections(base)
         self._last_ns = 0
@@ -104,24 +104,24 @@ class RecordedViews:
         if message.topic == self._image:
             if new or self._looked_at != self._image:
                 self.pairing.take_image(frame_of(received, stamp_ns))
-        elif new and (told := self.told.take(received, self.map_frame, message.log_ns)):
-            self.pairing.take_told(*told)
+        elif new and (detections := self.told.take(received, self.map_frame, message.log_ns)):
+            self.pairing.take_told(*detections)
         elif message.topic == self._depth:
             frame_id = received.header.frame_id.lstrip('/')
             self.pairing.take_depth(stamp_ns, frame_id, partial(depth_of, received))
-        for what, topic in self._infos.items():
+        for sensor, topic in self._infos.items():
             if topic == message.topic:
-                self.pairing.take_info(what, received)
+                self.pairing.take_info(sensor, received)
         return stamp_ns
 
     def _find_infos(self, *, in_space: bool) -> dict[str, str]:
         """Return the topics with the intrinsics of the 'image', unless needless, and of the 'depth'."""
         found: dict[str, str] = {}
-        for what, topic in (('image', self._image), ('depth', self._depth)):
+        for sensor, topic in (('image', self._image), ('depth', self._depth)):
             info = camera_info_topic(self._recording, topic) if topic else None
             if info:
-                found[what] = info
-            elif topic and not (in_space and what == 'image'):
+                found[sensor] = info
+            elif topic and not (in_space and sensor == 'image'):
                 raise BagUnreadable(
                     f'{self._recording.path} has no sensor_msgs/msg/CameraInfo that belongs to {topic}, '
                     f'without which nobody knows where its pixels lie; {self._recording.describe_topics()}'

@@ -223,7 +223,7 @@ class ObjectTrack:
         self.labels.update(other.labels)
         self._colours.update(other._colours)
         self.beside.update(other.beside)
-        self.said = {**other.said, **{name: what for name, what in self.said.items() if what}}
+        self.said = {**other.said, **{name: answer for name, answer in self.said.items() if answer}}
         if other.measured == self.measured:
             self._parts.extend(other._parts)
             self._whole.extend(other._whole)

@@ -76,15 +76,15 @@ def proposed_rooms(
     :param known: places with names
     :param memories: of which those on the map tell
     """
-    here = [one for one in known.all if one.memory.map_id == map_id]
-    named = [one.shape for one in here]
+    here = [room for room in known.all if room.memory.map_id == map_id]
+    named = [room.shape for room in here]
     rooms = []
     for room in find_rooms(grid):
         shape = shapely.Polygon(room.outline)
         common = [(shape.intersection(other).area, other.area) for other in named]
         if all(area < KNOWN * min(shape.area, whole) for area, whole in common):
             rooms.append(room)
-    taken = {name.lower() for one in here for name in one.names}
+    taken = {name.lower() for room in here for name in room.names}
     guesses = _guesses(rooms, [memory for memory in memories if memory.map_id == map_id], taken)
     return [
         place(name, outline=room.outline, guessed=why, map_id=map_id)
@@ -103,7 +103,7 @@ def _guesses(
     shapes = [shapely.Polygon(room.outline) for room in rooms]
     tree = shapely.STRtree(shapes)
     signs: defaultdict[str, list[tuple[int, Any]]] = defaultdict(list)
-    said: defaultdict[int, Counter[str]] = defaultdict(Counter)
+    words_in: defaultdict[int, Counter[str]] = defaultdict(Counter)
     for memory in memories:
         if (pose := memory.pose) is None:
             continue
@@ -113,9 +113,9 @@ def _guesses(
         for text in memory.scene_text:
             if _SIGN.fullmatch(text.strip()) and len(text) <= MAX_NAME:
                 signs[' '.join(text.split())].append((room, ahead))
-        said[room].update({word.lower() for word in _SEEN.findall(memory.caption)} | {''})
+        words_in[room].update({word.lower() for word in _SEEN.findall(memory.caption)} | {''})
     found: dict[int, tuple[str, str]] = {}
-    for room, words in said.items():
+    for room, words in words_in.items():
         whole = words.pop('', 0)
         name, times = next(iter(words.most_common(1)), ('', 0))
         if room >= 0 and name and name not in taken and times >= SEEN_IN * whole:

@@ -153,16 +153,16 @@ def _joined(labels: Labels, free: Mask, cell_m: float) -> Labels:
     apart = _pairs(low[walls], high[walls], SHARED_M / cell_m)
     groups = {label: {label} for label in range(1, labels.max() + 1)}
     for a, b in _pairs(labels[meeting], beside[meeting], USUAL_DOOR_M / cell_m):
-        one, two = groups[a], groups[b]
-        if one is not two and not any((min(c, d), max(c, d)) in apart for c in one for d in two):
-            groups |= dict.fromkeys(one | two, one | two)
+        first, second = groups[a], groups[b]
+        if first is not second and not any((min(c, d), max(c, d)) in apart for c in first for d in second):
+            groups |= dict.fromkeys(first | second, first | second)
     into = np.array([0, *(min(groups[label]) for label in range(1, labels.max() + 1))], np.int32)
     return np.asarray(into[labels])
 
 
-def _pairs(one: NDArray[np.generic], other: NDArray[np.generic], least: float) -> dict[tuple[int, int], int]:
+def _pairs(left: NDArray[np.generic], right: NDArray[np.generic], least: float) -> dict[tuple[int, int], int]:
     """Return which two numbers stand side by side so often, most often first."""
-    pairs, counts = np.unique(np.stack([one, other]).astype(np.int64), axis=1, return_counts=True)
+    pairs, counts = np.unique(np.stack([left, right]).astype(np.int64), axis=1, return_counts=True)
     order = np.argsort(-counts)
     return {
         (int(a), int(b)): int(n)

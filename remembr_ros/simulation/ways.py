@@ -38,15 +38,15 @@ class Ways:
         first: list[NDArray[np.int64]] = []
         second: list[NDArray[np.int64]] = []
         lengths: list[NDArray[np.float64]] = []
-        for one, other, step in (
+        for start, end, step in (
             (number[:, :-1], number[:, 1:], 1.0),
             (number[:-1], number[1:], 1.0),
             (number[:-1, :-1], number[1:, 1:], 2.0**0.5),
             (number[:-1, 1:], number[1:, :-1], 2.0**0.5),
         ):
-            kept = self.is_free[one] & self.is_free[other]
-            first.append(one[kept])
-            second.append(other[kept])
+            kept = self.is_free[start] & self.is_free[end]
+            first.append(start[kept])
+            second.append(end[kept])
             lengths.append(np.full(kept.sum(), step * grid.resolution))
         ends = np.concatenate(first), np.concatenate(second)
         self._graph = csr_array((np.concatenate(lengths), ends), shape=(len(cells), len(cells)))
@@ -74,8 +74,8 @@ class Ways:
         corners = points[:1]
         while corners[-1] != points[-1]:  # straight on, as far as nothing is between
             left = points[points.index(corners[-1]) + 1 :]
-            one: Point = (*corners[-1], 0.0)
-            hidden = walls_between(self._blocked, one, [(*place, 0.0) for place in left])
+            corner: Point = (*corners[-1], 0.0)
+            hidden = walls_between(self._blocked, corner, [(*place, 0.0) for place in left])
             corners.append(left[max(int(np.argmax(hidden)) - 1, 0) if hidden.any() else -1])
         return corners
 

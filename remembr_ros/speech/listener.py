@@ -98,10 +98,10 @@ class Listener:
             if self._ignoring:
                 self._ignoring = not utterance.whole
                 continue
-            one = self._understand_one(utterance)
-            if one is not None:
-                self.verdicts[one.heard.verdict] += 1
-                understood.append(one)
+            heard = self._understand_one(utterance)
+            if heard is not None:
+                self.verdicts[heard.heard.verdict] += 1
+                understood.append(heard)
                 self._parts.clear()
                 self._ignoring = not utterance.whole
         return understood

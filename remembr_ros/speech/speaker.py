@@ -54,14 +54,14 @@ class ProgramSpeaker:
 
         :raises SoundUnavailable: that failed, or took too long
         """
-        said = speakable(text, self._max_characters)
-        if not said:
+        spoken = speakable(text, self._max_characters)
+        if not spoken:
             return
         deadline = time.monotonic() + self._timeout_s
         with tempfile.TemporaryDirectory(prefix='remembr_speech_') as folder:
             output = str(Path(folder) / 'speech.wav')
             for i, command in enumerate(self._commands):
-                given = said.encode() + b'\n' if i == 0 else b''
+                given = spoken.encode() + b'\n' if i == 0 else b''
                 self._run([output if part == self.OUTPUT else part for part in command], given, deadline)
 
     def stop(self) -> None:

@@ -169,7 +169,7 @@ class SileroStream:
             raise TranscriberUnavailable(INSTALL) from error
         try:
             session = get_vad_model().session
-            names = [one.name for one in session.get_inputs()]
+            names = [value.name for value in session.get_inputs()]
         # onnxruntime has a tree of errors of its own.
         except Exception as error:
             raise TranscriberUnavailable(f'the Silero VAD cannot be loaded: {error}') from error

@@ -45,14 +45,14 @@ def tracks(outline: Outline, scope: Scope, points: int, box: Box | None = None) 
     """
     if points < 3:
         raise InvalidRequest(f'{points} points make no way; ask for 3 or more')
-    where, begins, _ = ways_of(outline, admitted(outline, scope))
+    rows, begins, _ = ways_of(outline, admitted(outline, scope))
     if box is not None:
-        where, begins = _within(outline, where, begins, checked_box(box))
-    where, begins = _thinned(outline, where, begins, points)
-    x, y, time_ns = outline.x[where].round(3), outline.y[where].round(3), outline.start_ns[where]
+        rows, begins = _within(outline, rows, begins, checked_box(box))
+    rows, begins = _thinned(outline, rows, begins, points)
+    x, y, time_ns = outline.x[rows].round(3), outline.y[rows].round(3), outline.start_ns[rows]
     found = []
     for first, last in _runs(begins):
-        robot, map_id = (outline.names[column[where[first]]] for column in (outline.robot, outline.map_id))
+        robot, map_id = (outline.names[column[rows[first]]] for column in (outline.robot, outline.map_id))
         found.append(Trail(robot, map_id, x[first:last], y[first:last], time_ns[first:last]))
     return found
 
@@ -64,22 +64,22 @@ def ways_of(outline: Outline, inside: NDArray[np.bool_]) -> tuple[Indices, NDArr
     order = np.flatnonzero(own)
     order = order[np.argsort(outline.robot[order], kind='stable')]
     at = np.flatnonzero(inside[order])
-    where = order[at]
-    robot, start_ns, end_ns = outline.robot[where], outline.start_ns[where], outline.end_ns[where]
+    rows = order[at]
+    robot, start_ns, end_ns = outline.robot[rows], outline.start_ns[rows], outline.end_ns[rows]
     changes = np.diff(robot.astype(np.int64), prepend=-1) != 0
     until_ns = start_ns.copy()
     for first, last in _runs(changes):
         np.maximum.accumulate(end_ns[first : last - 1], out=until_ns[first + 1 : last])
     begins = changes | (np.diff(at, prepend=-2) != 1)
-    begins |= np.diff(outline.map_id[where].astype(np.int64), prepend=-1) != 0
+    begins |= np.diff(outline.map_id[rows].astype(np.int64), prepend=-1) != 0
     begins |= start_ns - until_ns > GAP_NS
-    return where, begins, until_ns
+    return rows, begins, until_ns
 
 
-def steps_of(outline: Outline, where: Indices, begins: NDArray[np.bool_]) -> NDArray[np.float64]:
+def steps_of(outline: Outline, rows: Indices, begins: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Return how far each place is from the one before on the same way [m]; 0 at the first."""
-    steps = np.zeros(len(where))
-    steps[1:] = np.hypot(np.diff(outline.x[where]), np.diff(outline.y[where]))
+    steps = np.zeros(len(rows))
+    steps[1:] = np.hypot(np.diff(outline.x[rows]), np.diff(outline.y[rows]))
     steps[begins] = 0.0
     return steps
 
@@ -91,56 +91,56 @@ def _runs(begins: NDArray[np.bool_]) -> list[tuple[int, int]]:
 
 
 def _within(
-    outline: Outline, where: Indices, begins: NDArray[np.bool_], box: Box
+    outline: Outline, rows: Indices, begins: NDArray[np.bool_], box: Box
 ) -> tuple[Indices, NDArray[np.bool_]]:
     """Return the points of lines that may cross the box, and the lone ones inside it."""
-    kept, crosses = np.ones(len(where), bool), ~begins[1:]
+    kept, crosses = np.ones(len(rows), bool), ~begins[1:]
     for values, low, high in ((outline.x, box[0], box[2]), (outline.y, box[1], box[3])):
-        of = values[where]
-        kept &= (of >= low) & (of <= high)
-        crosses &= (np.maximum(of[1:], of[:-1]) >= low) & (np.minimum(of[1:], of[:-1]) <= high)
+        ends = values[rows]
+        kept &= (ends >= low) & (ends <= high)
+        crosses &= (np.maximum(ends[1:], ends[:-1]) >= low) & (np.minimum(ends[1:], ends[:-1]) <= high)
     kept[1:] |= crosses
     kept[:-1] |= crosses
     broken = begins.copy()
     broken[1:] |= ~crosses
-    return where[kept], broken[kept]
+    return rows[kept], broken[kept]
 
 
 def _thinned(
-    outline: Outline, where: Indices, begins: NDArray[np.bool_], points: int
+    outline: Outline, rows: Indices, begins: NDArray[np.bool_], points: int
 ) -> tuple[Indices, NDArray[np.bool_]]:
     """Leave out points until there are no more than asked for: of each stretch of the same length that one is
     kept which lies farthest off the straight line past it; and the ends of each way."""
-    if len(where) <= points:
-        return where, begins
-    steps = steps_of(outline, where, begins)
+    if len(rows) <= points:
+        return rows, begins
+    steps = steps_of(outline, rows, begins)
     firsts = np.flatnonzero(begins)
     if len(firsts) > points // 3:
         lengths = np.add.reduceat(steps, firsts)
         chosen = np.zeros(len(firsts), bool)
         chosen[np.argsort(-lengths, kind='stable')[: points // 3]] = True
-        kept = np.repeat(chosen, np.diff(firsts, append=len(where)))
-        where, begins, steps = where[kept], begins[kept], steps[kept]
-        if len(where) <= points:
-            return where, begins
+        kept = np.repeat(chosen, np.diff(firsts, append=len(rows)))
+        rows, begins, steps = rows[kept], begins[kept], steps[kept]
+        if len(rows) <= points:
+            return rows, begins
     way = np.cumsum(begins)
     path = np.cumsum(steps)
     shares = points - 3 * int(way[-1])
     stretch = np.floor(path * (shares / path[-1])) if path[-1] > 0.0 else np.zeros(len(path))
     opens = begins | (np.diff(stretch, prepend=-1.0) != 0.0)
     starts = np.flatnonzero(opens)
-    ends = np.append(starts[1:], len(where)) - 1
-    past = np.minimum(ends + 1, len(where) - 1)
+    ends = np.append(starts[1:], len(rows)) - 1
+    past = np.minimum(ends + 1, len(rows) - 1)
     enter = np.where(begins[starts], starts, starts - 1)
     leave = np.where(begins[past], ends, past)
-    x, y, of = outline.x[where], outline.y[where], np.cumsum(opens) - 1
-    detour = np.zeros(len(where))
+    x, y, run = outline.x[rows], outline.y[rows], np.cumsum(opens) - 1
+    detour = np.zeros(len(rows))
     for end in (enter, leave):
-        detour += np.hypot(x - x[end][of], y - y[end][of])
-    farthest = np.flatnonzero(detour == np.maximum.reduceat(detour, starts)[of])
+        detour += np.hypot(x - x[end][run], y - y[end][run])
+    farthest = np.flatnonzero(detour == np.maximum.reduceat(detour, starts)[run])
     kept = begins | np.append(begins[1:], True)
-    kept[farthest[np.flatnonzero(np.diff(of[farthest], prepend=-1))]] = True
-    return where[kept], begins[kept]
+    kept[farthest[np.flatnonzero(np.diff(run[farthest], prepend=-1))]] = True
+    return rows[kept], begins[kept]
 
 
 _DAY_S = 86_400
@@ -217,12 +217,12 @@ def gaps(outline: Outline) -> list[tuple[int, int]]:
 def _motion(outline: Outline, inside: NDArray[np.bool_]) -> tuple[Indices, Indices, NDArray[np.bool_]]:
     """Return from when to when robots were seen [ns], and whether they drove: within each memory, and between
     two on the same way."""
-    where, begins, until_ns = ways_of(outline, inside)
-    start_ns, end_ns = outline.start_ns[where], outline.end_ns[where]
+    rows, begins, until_ns = ways_of(outline, inside)
+    start_ns, end_ns = outline.start_ns[rows], outline.end_ns[rows]
     middle_s = (start_ns - start_ns.min(initial=MAX_NS)) / NS + (end_ns - start_ns) / (2 * NS)
     took_s = np.diff(middle_s, prepend=0.0)
     timed = (took_s > 0.0) & ~begins  # two cameras see at the same time
-    speed = np.divide(steps_of(outline, where, begins), took_s, out=np.zeros(len(where)), where=timed)
+    speed = np.divide(steps_of(outline, rows, begins), took_s, out=np.zeros(len(rows)), where=timed)
     # Of a memory: the mean of the speeds on its two sides, as far as it has these.
     next_speed, next_timed = (np.append(column, 0)[1:] for column in (speed, timed))
     own = (speed + next_speed) / np.maximum(timed + next_timed, 1)
@@ -268,8 +268,8 @@ def _seconds(
     begun_s, ended_s = (np.clip(times, 0.0, float(size * bin_s)) for times in (begun_s, ended_s))
     first = np.minimum(begun_s / bin_s, size - 1).astype(np.int64)
     parts = np.minimum(ended_s / bin_s, size - 1).astype(np.int64) - first + 1
-    of = np.repeat(np.arange(len(parts)), parts)
-    number = np.arange(len(of)) - (np.cumsum(parts) - parts - first)[of]
-    share = np.minimum(ended_s[of], (number + 1) * bin_s) - np.maximum(begun_s[of], number * bin_s)
-    both = np.bincount(number + size * drives[of], weights=share, minlength=2 * size)
+    row = np.repeat(np.arange(len(parts)), parts)
+    number = np.arange(len(row)) - (np.cumsum(parts) - parts - first)[row]
+    share = np.minimum(ended_s[row], (number + 1) * bin_s) - np.maximum(begun_s[row], number * bin_s)
+    both = np.bincount(number + size * drives[row], weights=share, minlength=2 * size)
     return np.asarray(both, np.float64).reshape(2, size)

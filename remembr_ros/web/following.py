@@ -192,8 +192,8 @@ class Following:
             count = self._backend.recall.count()
             newest = [hit.memory for hit in self._backend.recall.find(Query(limit=limit))]
             self._cameras |= {memory.camera for memory in newest if memory.camera}
-            outline, some = spliced(outline, newest)
-            changed |= {memory.id: memory for memory in some}
+            outline, changed_now = spliced(outline, newest)
+            changed |= {memory.id: memory for memory in changed_now}
             oldest_ns = min((memory.end_ns for memory in newest), default=-1)
             later = sum(memory.end_ns > oldest_ns for memory in newest)
             if len(outline) == count and np.count_nonzero(outline.end_ns > oldest_ns) == later:
@@ -212,16 +212,16 @@ def spliced(outline: Outline, memories: Sequence[Memory]) -> tuple[Outline, list
     names = {*outline.names, *new.names}
     old, new = _renamed(outline, names), _renamed(new, names)
     at = _places(old, new)
-    there = at < len(old)
-    there[there] = old.ids[at[there]] == new.ids[there]
-    differs = ~there
+    stored = at < len(old)
+    stored[stored] = old.ids[at[stored]] == new.ids[stored]
+    differs = ~stored
     for name in _COLUMNS:
-        mine, theirs = getattr(old, name)[at[there]], getattr(new, name)[there]
-        differs[there] |= (mine != theirs) & ((mine == mine) | (theirs == theirs))  # noqa: PLR0124 (NaN)
+        mine, theirs = getattr(old, name)[at[stored]], getattr(new, name)[stored]
+        differs[stored] |= (mine != theirs) & ((mine == mine) | (theirs == theirs))  # noqa: PLR0124 (NaN)
     changed = [rows[name.decode()] for name in new.ids[differs].tolist()]
     if not changed:
         return outline, []
-    return _placed(old, new, at, there), changed
+    return _placed(old, new, at, stored), changed
 
 
 def _renamed(outline: Outline, names: Collection[str]) -> Outline:
@@ -231,7 +231,7 @@ def _renamed(outline: Outline, names: Collection[str]) -> Outline:
         return outline
     numbers = {name: number for number, name in enumerate(texts)}
     number = np.array([numbers[name] for name in outline.names], np.uint16)
-    robot, map_id, source = (number[of] for of in (outline.robot, outline.map_id, outline.source))
+    robot, map_id, source = (number[column] for column in (outline.robot, outline.map_id, outline.source))
     return replace(outline, robot=robot, map_id=map_id, source=source, names=texts)
 
 
@@ -246,15 +246,15 @@ def _places(old: Outline, new: Outline) -> NDArray[np.int64]:
     return np.asarray(low + np.asarray(within, np.int64), np.int64)
 
 
-def _placed(old: Outline, new: Outline, at: NDArray[np.int64], there: NDArray[np.bool_]) -> Outline:
+def _placed(old: Outline, new: Outline, at: NDArray[np.int64], stored: NDArray[np.bool_]) -> Outline:
     """Return a copy of the columns; ids and starts, which stay, only if there are further rows."""
     columns: dict[str, Any] = {}
     for name in ('ids', *_COLUMNS):
         column, values = getattr(old, name), getattr(new, name)
         if name not in {'ids', 'start_ns'}:
             column = column.copy()
-            column[at[there]] = values[there]
-        columns[name] = column if there.all() else np.insert(column, at[~there], values[~there])
+            column[at[stored]] = values[stored]
+        columns[name] = column if stored.all() else np.insert(column, at[~stored], values[~stored])
     return replace(old, **columns)
 
 

@@ -222,14 +222,14 @@ class Drives(Jobs[Drive]):
             def on_progress(now: DriveProgress) -> None:
                 tell(stage=now.stage, detail=now.detail, goal=now.goal, distance_m=now.distance_m)
 
-            there = self._backend.go(
+            arrived = self._backend.go(
                 target, map_id=map_id, asker=asker, on_progress=on_progress, cancel=cancel
             )
-            return {'stage': 'arrived' if there else 'sent', 'detail': '', 'distance_m': None}
+            return {'stage': 'arrived' if arrived else 'sent', 'detail': '', 'distance_m': None}
 
         drive = self._start(Drive(asker, self._backend.now_ns(), 'checking'), driven)
-        where = f'memory {target.id}' if isinstance(target, Memory) else f'{target.pose.position}'
-        logger.warning('%s wants the robot to drive to %s', asker, where)
+        target_text = f'memory {target.id}' if isinstance(target, Memory) else f'{target.pose.position}'
+        logger.warning('%s wants the robot to drive to %s', asker, target_text)
         return drive
 
     def confirm(self, yes: bool, proposal: str, *, asker: str) -> str:

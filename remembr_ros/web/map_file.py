@@ -68,7 +68,7 @@ def _described(path: Path) -> _Described:
             raise ValueError('it has no keys')
         return _Described.model_validate(content)
     except ValidationError as error:
-        problems = '; '.join(f'{one["loc"][0]}: {one["msg"]}' for one in error.errors()[:3])
+        problems = '; '.join(f'{problem["loc"][0]}: {problem["msg"]}' for problem in error.errors()[:3])
         raise InvalidRequest(
             f'{path} does not describe a map: {problems}; it needs image, resolution and origin [x, y, yaw]'
         ) from None

@@ -82,8 +82,8 @@ def clusters(
         raise InvalidRequest(f'{cell_m} is not the side of a cell; give metres above 0')
     low_x, low_y, high_x, high_y = checked_box(box)
     counted = admitted(outline, scope) & ~named(outline, outline.source, (but,))
-    where = np.flatnonzero(counted & np.isfinite(outline.x) & np.isfinite(outline.y))
-    x, y = outline.x[where], outline.y[where]
+    rows = np.flatnonzero(counted & np.isfinite(outline.x) & np.isfinite(outline.y))
+    x, y = outline.x[rows], outline.y[rows]
     while True:
         column, row = np.floor(x / cell_m), np.floor(y / cell_m)
         inside = (column >= np.floor(low_x / cell_m)) & (column <= np.floor(high_x / cell_m))
@@ -97,24 +97,24 @@ def clusters(
             if 1 + np.count_nonzero(np.diff(np.sort(keys))) <= most:
                 break
         cell_m *= 2.0
-    where = where[inside]
-    if not len(where):
+    rows = rows[inside]
+    if not len(rows):
         none, nothing = np.empty(0), np.empty(0, np.int64)
         return Clusters(cell_m, 0, none, none, nothing, nothing, (), ())
-    where = where[order := np.argsort(keys, kind='stable')]
+    rows = rows[order := np.argsort(keys, kind='stable')]
     firsts = np.flatnonzero(np.diff(keys[order], prepend=-1))
-    count = np.diff(firsts, append=len(where))
-    ids = outline.ids[where[firsts]].tolist()
-    robot = outline.robot[where].astype(np.int32)
+    count = np.diff(firsts, append=len(rows))
+    ids = outline.ids[rows[firsts]].tolist()
+    robot = outline.robot[rows].astype(np.int32)
     alone = np.minimum.reduceat(robot, firsts) == np.maximum.reduceat(robot, firsts)
     return Clusters(
         cell_m,
-        len(where),
-        np.add.reduceat(outline.x[where], firsts) / count,
-        np.add.reduceat(outline.y[where], firsts) / count,
+        len(rows),
+        np.add.reduceat(outline.x[rows], firsts) / count,
+        np.add.reduceat(outline.y[rows], firsts) / count,
         count,
-        np.maximum.reduceat(outline.end_ns[where], firsts),
-        tuple(name.decode() if one else '' for name, one in zip(ids, (count == 1).tolist(), strict=True)),
+        np.maximum.reduceat(outline.end_ns[rows], firsts),
+        tuple(name.decode() if own else '' for name, own in zip(ids, (count == 1).tolist(), strict=True)),
         tuple(None if n < 0 else outline.names[n] for n in np.where(alone, robot[firsts], -1).tolist()),
     )
 
@@ -123,8 +123,8 @@ def newest_in(outline: Outline, scope: Scope, box: Box) -> list[str]:
     """Return the ids of the memories of a scope that were made in a box, those that ended last first."""
     x0, y0, x1, y1 = checked_box(box)
     inside = admitted(outline, scope) & (outline.x >= x0) & (outline.x <= x1)  # false of NaN
-    where = np.flatnonzero(inside & (outline.y >= y0) & (outline.y <= y1))
-    ordered = where[np.argsort(-outline.end_ns[where], kind='stable')]
+    rows = np.flatnonzero(inside & (outline.y >= y0) & (outline.y <= y1))
+    ordered = rows[np.argsort(-outline.end_ns[rows], kind='stable')]
     return [name.decode() for name in outline.ids[ordered].tolist()]
 
 
@@ -139,7 +139,7 @@ def before_and_after(outline: Outline, memory_id: str) -> tuple[str | None, str 
     same = np.flatnonzero(outline.robot == outline.robot[at[0]])
     place = int(np.searchsorted(same, at[0]))
     before, after = same[max(place - 1, 0) : place], same[place + 1 : place + 2]
-    ids = [outline.ids[one[0]].decode() if len(one) else None for one in (before, after)]
+    ids = [outline.ids[row[0]].decode() if len(row) else None for row in (before, after)]
     return ids[0], ids[1]
 
 

@@ -100,10 +100,10 @@ def forget(site: Site, ids: Sequence[str], *, who: str) -> int:
     return count
 
 
-def unknown_argument(what: str, given: Iterable[str], known: Iterable[str]) -> str | None:
+def unknown_argument(route: str, given: Iterable[str], known: Iterable[str]) -> str | None:
     """Return why what was given is refused: dropped silently, it would look as if it had counted.
 
-    :param what: takes these arguments, such as a tool
+    :param route: takes these arguments, such as a tool
     :param given: names of arguments
     :param known: names of those that it takes
     :return: for a person or an agent; None: all of it is known
@@ -111,4 +111,4 @@ def unknown_argument(what: str, given: Iterable[str], known: Iterable[str]) -> s
     names = list(known)
     takes = f'it takes {", ".join(names)}' if names else 'it takes none'
     wrong = (name for name in given if name not in names)
-    return next((f'{what} has no argument {name[:50]!r}; {takes}' for name in wrong), None)
+    return next((f'{route} has no argument {name[:50]!r}; {takes}' for name in wrong), None)

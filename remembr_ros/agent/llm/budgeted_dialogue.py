@@ -86,7 +86,7 @@ class BudgetedDialogue:
             self._estimated += size
         return reply
 
-    def fault(self, problem: str) -> None:
+    def fault(self, wrong: str) -> None:
         """Count a reply, or a call in it, that could not be used.
 
         :raises ReplyInvalid: that was one too many
@@ -94,7 +94,7 @@ class BudgetedDialogue:
         self._faults += 1
         if self._faults > MAX_FAULTS:
             raise ReplyInvalid(
-                f'{self.chat.model} sent {self._faults} replies that could not be used (the last: {problem}); '
+                f'{self.chat.model} sent {self._faults} replies that could not be used (the last: {wrong}); '
                 'try a larger model'
             )
 

@@ -209,12 +209,9 @@ def _has_other_colour(target: str, texts: tuple[str, ...]) -> bool:
 
 def _is_of_another(wanted: set[str], texts: tuple[str, ...]) -> bool:
     """Tell whether texts have these colours, and each time of a thing that they name."""
-    clauses = [words(clause) for text in texts for clause in _CLAUSE.split(text)]
+    parts = [words(clause) for text in texts for clause in _CLAUSE.split(text)]
     after = [
-        next(iter(clause[i + 1 :]), '')
-        for clause in clauses
-        for i, w in enumerate(clause)
-        if _colour(w) in wanted
+        next(iter(part[i + 1 :]), '') for part in parts for i, w in enumerate(part) if _colour(w) in wanted
     ]
     return bool(after) and all(word and word not in STOP_WORDS for word in after)
 
@@ -234,13 +231,10 @@ def _colours_of(thing: str, text: str) -> list[set[str]]:
     return found
 
 
-def _joins_colours(clause: Sequence[str], index: int) -> bool:
-    around = clause[max(index - 1, 0) : index + 2]
+def _joins_colours(part: Sequence[str], index: int) -> bool:
+    around = part[max(index - 1, 0) : index + 2]
     return (
-        clause[index] in ('and', 'or')
-        and len(around) == 3
-        and around[0] in _COLOURS
-        and around[2] in _COLOURS
+        part[index] in ('and', 'or') and len(around) == 3 and around[0] in _COLOURS and around[2] in _COLOURS
     )
 
 

@@ -102,14 +102,14 @@ class FusedCaptioner:
         self._reader = reader
 
     def caption(self, clips: Sequence[Clip]) -> Iterator[Caption | CaptionerFailed]:
-        for read, said in zip(self._reader.caption(clips), self._describer.caption(clips), strict=True):
+        for read, described in zip(self._reader.caption(clips), self._describer.caption(clips), strict=True):
             if isinstance(read, CaptionerFailed):
                 _log.warning('no text is read in a segment: %s', read)
-            texts = tuple(dict.fromkeys((*said.scene_text, *read.scene_text)))
-            if isinstance(said, CaptionerFailed):
-                yield CaptionerFailed(str(said), texts)
+            texts = tuple(dict.fromkeys((*described.scene_text, *read.scene_text)))
+            if isinstance(described, CaptionerFailed):
+                yield CaptionerFailed(str(described), texts)
             else:
-                yield Caption(said.text, texts)
+                yield Caption(described.text, texts)
 
     def close(self) -> None:
         self._describer.close()

@@ -61,7 +61,7 @@ class OpenAIVisionCaptioner:
     def _described(self, clip: Clip) -> Caption:
         if not clip.images:
             return Caption('')
-        where, timeout_s = self._endpoint.where, self._options.timeout_s
+        server, timeout_s = self._endpoint.where, self._options.timeout_s
         bounds = Bounds(time.monotonic() + timeout_s)
         content: list[dict[str, Any]] = [
             {'type': 'image_url', 'image_url': {'url': self._data_url(image)}}
@@ -75,7 +75,7 @@ class OpenAIVisionCaptioner:
             return Caption(checked(lambda again: self._said(content, bounds, again), self._model))
         except TimeOver:
             raise CaptionerFailed(
-                f'{where} did not caption within {timeout_s:g} s; '
+                f'{server} did not caption within {timeout_s:g} s; '
                 'use a smaller model, fewer images or a longer timeout'
             ) from None
         except Refused as error:
@@ -105,16 +105,16 @@ class OpenAIVisionCaptioner:
 
 def _text(response: Any, endpoint: ChatEndpoint) -> str:
     """Return the caption of a reply; servers leave out or mistype any part of one."""
-    where = endpoint.where
+    server = endpoint.where
     try:
         choice = response.choices[0]
         message = choice.message
         refusal, content = getattr(message, 'refusal', None), message.content
     except (AttributeError, IndexError, TypeError) as error:
-        raise CaptionerFailed(f'{where} sent a reply without a message; is the URL right?') from error
+        raise CaptionerFailed(f'{server} sent a reply without a message; is the URL right?') from error
     if refusal or getattr(choice, 'finish_reason', None) == 'content_filter':
         raise CaptionerFailed(
-            f'{where} refused to describe the frames: {endpoint.shown(str(refusal or "content filter"))}'
+            f'{server} refused to describe the frames: {endpoint.shown(str(refusal or "content filter"))}'
         )
     if isinstance(content, list):  # in parts, as VILA's own server sends it
         texts = [part.get('text') for part in content if isinstance(part, dict)]

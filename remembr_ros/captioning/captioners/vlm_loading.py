@@ -140,19 +140,19 @@ def _quantization(kind: str) -> Any:
     )
 
 
-def _require(package: str, what: str) -> None:
+def _require(package: str, feature: str) -> None:
     if importlib.util.find_spec(package) is None:
-        raise CaptionerFailed(f'{what} needs {package}: pip install {package}, or leave it out')
+        raise CaptionerFailed(f'{feature} needs {package}: pip install {package}, or leave it out')
 
 
 def _cannot_load(name: str, error: BaseException) -> str:
-    said = str(error)
-    if 'trust_remote_code' in said or 'custom code' in said:
+    text = str(error)
+    if 'trust_remote_code' in text or 'custom code' in text:
         return (
             f'{name} brings Python code of its own, which would run here with all rights; read it, and allow '
             'it with --trust-remote-code or the parameter captioner_trust_remote_code'
         )
-    if 'Unrecognized configuration class' in said:
+    if 'Unrecognized configuration class' in text:
         return f'{name} is no model that captions images, or transformers is too old for it: {INSTALL}'
     return (
         f'{name} cannot be loaded: {short(error)}; give a folder, or a name on the Hugging Face hub that is '

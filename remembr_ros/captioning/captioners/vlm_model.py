@@ -86,11 +86,11 @@ class VlmModel:
         from PIL import Image
 
         tokenizer = self._processor.tokenizer
-        said = {'type': 'text', 'text': prompt}
+        request = {'type': 'text', 'text': prompt}
         pictures = [[Image.fromarray(image[..., ::-1]) for image in images] for images in segments]
         texts = [
             self._processor.apply_chat_template(
-                [{'role': 'user', 'content': [*({'type': 'image'} for _ in images), said]}],
+                [{'role': 'user', 'content': [*({'type': 'image'} for _ in images), request]}],
                 add_generation_prompt=True,
                 tokenize=False,
             )

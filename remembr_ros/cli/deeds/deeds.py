@@ -74,12 +74,12 @@ def run(args: argparse.Namespace) -> int:
     with stdout_for_json(args.json), open_memory(args, read_only=True) as store:
         found = find_asked(store, query)
     if args.count:
-        outcomes = Counter(one.outcome for one in found.every)
+        outcomes = Counter(deed.outcome for deed in found.every)
         by_outcome = ', '.join(f'{number} {outcome}' for outcome, number in outcomes.most_common())
-        told = {'total': len(found.every), 'outcomes': dict(outcomes), 'whole': found.whole}
-        print_result(args.json, told, '\n'.join(filter(None, (str(len(found.every)), by_outcome))))
+        counts = {'total': len(found.every), 'outcomes': dict(outcomes), 'whole': found.whole}
+        print_result(args.json, counts, '\n'.join(filter(None, (str(len(found.every)), by_outcome))))
     else:
-        lines = [*(_line(one, args.never) for one in found.found), _summary(found, args.never)]
+        lines = [*(_line(deed, args.never) for deed in found.found), _summary(found, args.never)]
         print_result(args.json, _json(found), '\n'.join(lines))
     return 0
 
@@ -111,35 +111,35 @@ def _time_told(text: str | None) -> int | None:
         return None
 
 
-def _line(one: Occurrence, never: str) -> str:
-    told = [format_clock(one.start_ns), _sentence(one)]
+def _line(deed: Occurrence, never: str) -> str:
+    cells = [format_clock(deed.start_ns), _sentence(deed)]
     if never:
-        return '  '.join((getattr(one.facts, never), *told))
-    told += [one.outcome] if one.outcome != 'unknown' else []
-    told += [format_duration(one.seconds)] if one.seconds else []
-    told += [f'{one.metres:.1f} m'] if one.metres else []
-    return '  '.join(told)
+        return '  '.join((getattr(deed.facts, never), *cells))
+    cells += [deed.outcome] if deed.outcome != 'unknown' else []
+    cells += [format_duration(deed.seconds)] if deed.seconds else []
+    cells += [f'{deed.metres:.1f} m'] if deed.metres else []
+    return '  '.join(cells)
 
 
-def _sentence(one: Occurrence) -> str:
-    facts = one.facts
+def _sentence(deed: Occurrence) -> str:
+    facts = deed.facts
     if facts.kind == STAY:
-        return f'Was in {one.where}'
-    return (facts.text if facts.kind.split(' ')[0] in MOVES else '') or one.memory.caption
+        return f'Was in {deed.where}'
+    return (facts.text if facts.kind.split(' ')[0] in MOVES else '') or deed.memory.caption
 
 
 def _summary(found: FoundDeeds, never: str) -> str:
-    told = f'{len(found.every)} in all'
+    text = f'{len(found.every)} in all'
     if found.mean_seconds is not None and not never:
-        told += f', {format_duration(found.seconds)} in total'
-        told += f', {format_duration(found.mean_seconds)} on average'
-        told += f', {found.metres:.1f} m' if found.metres else ''
-    return told if found.whole else f'{told}; only the latest of very many memories were looked at'
+        text += f', {format_duration(found.seconds)} in total'
+        text += f', {format_duration(found.mean_seconds)} on average'
+        text += f', {found.metres:.1f} m' if found.metres else ''
+    return text if found.whole else f'{text}; only the latest of very many memories were looked at'
 
 
 def _json(found: FoundDeeds) -> dict[str, Any]:
     return {
-        'deeds': [_deed_json(one) for one in found.found],
+        'deeds': [_deed_json(deed) for deed in found.found],
         'total': len(found.every),
         'anchors': [_deed_json(anchor) for anchor in found.anchors],
         'whole': found.whole,
@@ -149,16 +149,16 @@ def _json(found: FoundDeeds) -> dict[str, Any]:
     }
 
 
-def _deed_json(one: Occurrence) -> dict[str, Any]:
-    facts = one.facts
+def _deed_json(deed: Occurrence) -> dict[str, Any]:
+    facts = deed.facts
     return {
-        **memory_json(one.as_memory),
+        **memory_json(deed.as_memory),
         'kind': facts.kind,
         'object': facts.object,
         'receptacle': facts.receptacle,
-        'place': one.where,
-        'outcome': one.outcome,
+        'place': deed.where,
+        'outcome': deed.outcome,
         'reason': facts.reason,
-        'seconds': one.seconds,
-        'metres': one.metres,
+        'seconds': deed.seconds,
+        'metres': deed.metres,
     }

@@ -52,10 +52,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    told = {key: getattr(args, key) for key in ('text', 'position', *_TOLD)}
-    if args.file and any(told.values()):
+    form = {key: getattr(args, key) for key in ('text', 'position', *_TOLD)}
+    if args.file and any(form.values()):
         raise InvalidRequest('--file has all that is told: give either a file or one deed')
-    deeds = _read(args) if args.file else [told_deed(**told, map_id=args.map_id, now_ns=time.time_ns())]
+    deeds = _read(args) if args.file else [told_deed(**form, map_id=args.map_id, now_ns=time.time_ns())]
     with stdout_for_json(args.json):
         stored = _store(args, [deed.memory(args.robot) for deed in deeds])
     if args.file:
@@ -87,11 +87,11 @@ def _read(args: argparse.Namespace) -> list[Deed]:
     try:
         for number, line in enumerate(Path(args.file).read_text('utf-8').splitlines(), 1):
             if line.strip():
-                told = json.loads(line)
-                for unknown in sorted(told.keys() - {'text', 'position', 'travelled', *_TOLD}):
+                form = json.loads(line)
+                for unknown in sorted(form.keys() - {'text', 'position', 'travelled', *_TOLD}):
                     _log.warning('%s, line %d: %r is no field, and left out', args.file, number, unknown)
-                    del told[unknown]
-                deeds.append(told_deed(**told, map_id=args.map_id))
+                    del form[unknown]
+                deeds.append(told_deed(**form, map_id=args.map_id))
                 if not deeds[-1].begin_ns:
                     raise InvalidRequest('it needs a begin')
     except OSError as error:

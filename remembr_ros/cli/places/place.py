@@ -49,32 +49,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for action in ('import', 'export'):
         parsers[action].add_argument('file', metavar='FILE', type=Path, help='.yaml or .geojson')
     parsers['rooms'].add_argument('--save', metavar='FILE', type=Path, help='to be edited and imported')
-    for action, one in parsers.items():
-        add_memory(one)
-        one.add_argument(
+    for action, subparser in parsers.items():
+        add_memory(subparser)
+        subparser.add_argument(
             '--map-id', metavar='ID', help='the map that it is about (default: of list, every one)'
         )
         if action in ('add', 'rooms'):
-            add_map(one)
-        add_json(one)
+            add_map(subparser)
+        add_json(subparser)
 
 
 def run(args: argparse.Namespace) -> int:
     with stdout_for_json(args.json):
         if args.action == 'list':
-            told = _known(args)
+            places = _known(args)
         else:
-            told = {'add': _add, 'remove': _remove, 'import': _import, 'export': _export, 'rooms': _rooms}[
+            places = {'add': _add, 'remove': _remove, 'import': _import, 'export': _export, 'rooms': _rooms}[
                 args.action
             ](args)
-    lines = [_line(one) for one in told] or ['no place has a name']
-    print_result(args.json, {'places': [place_json(one) for one in told]}, '\n'.join(lines))
+    lines = [_line(known_place) for known_place in places] or ['no place has a name']
+    print_result(args.json, {'places': [place_json(known_place) for known_place in places]}, '\n'.join(lines))
     return 0
 
 
 def _known(args: argparse.Namespace) -> list[NamedPlace]:
     with open_memory(args, read_only=True) as store:
-        return [one for one in store.places().all if args.map_id in (None, one.memory.map_id)]
+        return [spot for spot in store.places().all if args.map_id in (None, spot.memory.map_id)]
 
 
 def _add(args: argparse.Namespace) -> list[NamedPlace]:
@@ -93,7 +93,7 @@ def _add(args: argparse.Namespace) -> list[NamedPlace]:
 def _remove(args: argparse.Namespace) -> list[NamedPlace]:
     with open_memory(args) as store:
         gone = [store.places().named(name, args.map_id) for name in args.names]
-        store.forget([one.memory.id for one in gone], leave_traces=True)
+        store.forget([place_gone.memory.id for place_gone in gone], leave_traces=True)
         return [*store.places().all]
 
 
@@ -126,8 +126,8 @@ def _store(args: argparse.Namespace, places: list[NamedPlace]) -> list[NamedPlac
     return places
 
 
-def _line(one: NamedPlace) -> str:
-    shape = f'radius {one.facts.radius:g} m' if one.facts.radius else f'{one.shape.area:.1f} m2'
-    names = ', '.join(one.names) + (f' (a guess: {one.facts.guessed})' if one.facts.guessed else '')
-    on = f' on map {one.memory.map_id}' if one.memory.map_id else ''
-    return f'{names}  around ({one.pose.x:.2f}, {one.pose.y:.2f}){on}, {shape}'
+def _line(spot: NamedPlace) -> str:
+    shape = f'radius {spot.facts.radius:g} m' if spot.facts.radius else f'{spot.shape.area:.1f} m2'
+    names = ', '.join(spot.names) + (f' (a guess: {spot.facts.guessed})' if spot.facts.guessed else '')
+    on = f' on map {spot.memory.map_id}' if spot.memory.map_id else ''
+    return f'{names}  around ({spot.pose.x:.2f}, {spot.pose.y:.2f}){on}, {shape}'

@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
                     {'captioner': name, 'segments': [_caption(captioner, *s) for s in segments], **_memory()}
                 )
     print_result(args.json, {'captioners': tested}, '\n\n'.join(map(_lines, tested)))
-    return int(any(segment['error'] for one in tested for segment in one['segments']))
+    return int(any(segment['error'] for test in tested for segment in test['segments']))
 
 
 def _image(path: str) -> Bgr:
@@ -65,13 +65,13 @@ def _image(path: str) -> Bgr:
 
 def _caption(captioner: Captioner, paths: Sequence[str], images: Sequence[Bgr]) -> dict[str, Any]:
     began = time.monotonic()
-    said: dict[str, Any] = {'images': list(paths), 'caption': '', 'scene_text': [], 'error': None}
+    segment: dict[str, Any] = {'images': list(paths), 'caption': '', 'scene_text': [], 'error': None}
     try:
         caption = caption_clip(captioner, Clip(images))
-        said |= {'caption': caption.text, 'scene_text': list(caption.scene_text)}
+        segment |= {'caption': caption.text, 'scene_text': list(caption.scene_text)}
     except CaptionerFailed as error:
-        said |= {'scene_text': list(error.scene_text), 'error': str(error)}
-    return {**said, 'seconds': time.monotonic() - began}
+        segment |= {'scene_text': list(error.scene_text), 'error': str(error)}
+    return {**segment, 'seconds': time.monotonic() - began}
 
 
 def _memory() -> dict[str, float | None]:
@@ -86,16 +86,16 @@ def _memory() -> dict[str, float | None]:
     }
 
 
-def _lines(one: dict[str, Any]) -> str:
-    gpu = '' if one['gpu_peak_mb'] is None else f', {one["gpu_peak_mb"]:.0f} MB of GPU memory at most'
+def _lines(test: dict[str, Any]) -> str:
+    gpu = '' if test['gpu_peak_mb'] is None else f', {test["gpu_peak_mb"]:.0f} MB of GPU memory at most'
     lines = [
-        f'{one["captioner"]}: {one["rss_mb"]:.0f} MB of memory, {one["rss_peak_mb"]:.0f} MB at most{gpu}'
+        f'{test["captioner"]}: {test["rss_mb"]:.0f} MB of memory, {test["rss_peak_mb"]:.0f} MB at most{gpu}'
     ]
-    for number, segment in enumerate(one['segments']):
+    for number, segment in enumerate(test['segments']):
         loading = ', with loading' if number == 0 else ''
         lines.append(f'  {" ".join(segment["images"])}  {segment["seconds"]:.2f} s{loading}')
-        said = f'! {segment["error"]}' if segment['error'] else segment['caption']
-        lines.append(f'    caption     {said}')
+        line = f'! {segment["error"]}' if segment['error'] else segment['caption']
+        lines.append(f'    caption     {line}')
         read = ', '.join(f'"{text}"' for text in segment['scene_text'])
         lines.append(f'    scene text  {read or "none"}')
     return '\n'.join(lines)

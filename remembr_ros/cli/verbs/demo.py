@@ -206,12 +206,12 @@ def remove_earlier(database: Path) -> None:
     :raises InvalidRequest: there is a memory that no demo made; it stays
     """
     mark = database.with_name(f'{database.name}.of_demo')
-    there = [old for old in (database, Path(f'{database}.keyframes')) if old.exists() or old.is_symlink()]
-    if there and not mark.exists():
+    existing = [old for old in (database, Path(f'{database}.keyframes')) if old.exists() or old.is_symlink()]
+    if existing and not mark.exists():
         raise InvalidRequest(
-            f'{there[0]} is of no demo, and would be deleted; choose another --out, or move it away'
+            f'{existing[0]} is of no demo, and would be deleted; choose another --out, or move it away'
         )
-    for old in there:
+    for old in existing:
         shutil.rmtree(old) if old.is_dir() and not old.is_symlink() else old.unlink()
     mark.touch()
 

@@ -80,12 +80,12 @@ def run(args: argparse.Namespace) -> int:
         # Nothing that came while a person read. Even if none was found: a forgetting may have been cut off.
         shown = [memory.id for memory in found]
         count = len(found) if args.dry_run else store.forget(shown, scope, args.text or '')
-    said: dict[str, Any] = {'ids': shown}  # what was forgotten shall not live on in a log
+    result: dict[str, Any] = {'ids': shown}  # what was forgotten shall not live on in a log
     text = f'{_counted(count)} deleted'
     if args.dry_run:
-        said = {'memories': [memory_json(memory) for memory in found]}
+        result = {'memories': [memory_json(memory) for memory in found]}
         text = '\n'.join([f'{_counted(count)} would be deleted', *_lines(found)])
-    print_result(args.json, {'dry_run': args.dry_run, 'count': count, **said}, text)
+    print_result(args.json, {'dry_run': args.dry_run, 'count': count, **result}, text)
     return 0
 
 

@@ -44,7 +44,7 @@ def _lines(info: StoreInfo) -> str:
         lines[1:] = [f'keyframes  {info.keyframes}']
     sizes = {'database': info.database_bytes, 'keyframes': info.keyframe_bytes, 'waiting': info.spool_bytes}
     if any(sizes.values()):
-        taken = [f'{_megabytes(size)} {what}' for what, size in sizes.items() if size]
+        taken = [f'{_megabytes(size)} {part}' for part, size in sizes.items() if size]
         lines.append(f'disk       {", ".join(taken)}')
     if info.spooled:
         lines.append(f'waiting    {info.spooled} memories for the server, safe on this machine')
@@ -53,7 +53,7 @@ def _lines(info: StoreInfo) -> str:
     if info.first_ns is not None and info.last_ns is not None:
         span = format_duration((info.last_ns - info.first_ns) / NS)
         lines.append(f'time       {format_clock(info.first_ns)} to {format_clock(info.last_ns)} ({span})')
-    for what, names in (('robots', info.robots), ('maps', info.maps), ('sources', info.sources)):
+    for title, names in (('robots', info.robots), ('maps', info.maps), ('sources', info.sources)):
         if any(names):
-            lines.append(f'{what:<10} {", ".join(name or "(none)" for name in names)}')
+            lines.append(f'{title:<10} {", ".join(name or "(none)" for name in names)}')
     return '\n'.join(lines)

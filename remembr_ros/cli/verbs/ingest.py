@@ -72,8 +72,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='a memory per segment, also where the robot stands and sees the same',
     )
     parser.add_argument('--no-deeds', action='store_true', help='remember only what was seen')
-    what = f'actions, services, diagnostics that are no deeds; more than once (default: {" ".join(LEFT_OUT)})'
-    parser.add_argument('--leave-out', metavar='PATTERN', action='append', help=what)
+    text = f'actions, services, diagnostics that are no deeds; more than once (default: {" ".join(LEFT_OUT)})'
+    parser.add_argument('--leave-out', metavar='PATTERN', action='append', help=text)
     add_captioner(parser)
     add_detector(parser)
     add_json(parser)

@@ -53,8 +53,8 @@ def run(args: argparse.Namespace) -> int:
                 args.map_id, transform, new_map_id=args.new_map_id, frame_id=frame_id
             )
             if args.map_id not in maps and not cut_off:
-                there = ', '.join(map(repr, maps)) or 'none'
-                raise RemembrError(f'there is no memory of a map {args.map_id!r}; there are: {there}')
+                known_maps = ', '.join(map(repr, maps)) or 'none'
+                raise RemembrError(f'there is no memory of a map {args.map_id!r}; there are: {known_maps}')
             if renames and args.new_map_id in maps and not cut_off:
                 # Two maps that became one cannot be taken apart.
                 raise InvalidRequest(

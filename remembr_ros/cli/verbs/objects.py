@@ -59,9 +59,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     orders = [order.value for order in ObjectOrder]
     add('--order', choices=orders, help='what comes first (default: last seen; text; nearest)')
     add('--limit', type=count, metavar='N', help='so many (default: all; by --text 5)')
-    said = parser.add_argument_group('corrections', 'What a person says outranks what a detector sees.')
+    group = parser.add_argument_group('corrections', 'What a person says outranks what a detector sees.')
     for action, (names, text) in _CORRECTIONS.items():
-        said.add_argument(f'--{action}', nargs=len(names), metavar=names, help=text)
+        group.add_argument(f'--{action}', nargs=len(names), metavar=names, help=text)
     add_json(parser)
 
 
@@ -73,17 +73,17 @@ def run(args: argparse.Namespace) -> int:
     with stdout_for_json(args.json), open_memory(args, read_only=True) as store:
         found = store.find_objects(query)
     lines = [_line(thing) for thing in found.objects] or ['no such object is known']
-    told = [object_json(thing.known, thing.relations, thing.place) for thing in found.objects]
-    print_result(args.json, {'objects': told, 'total': found.total}, '\n'.join(lines))
+    forms = [object_json(thing.known, thing.relations, thing.place) for thing in found.objects]
+    print_result(args.json, {'objects': forms, 'total': found.total}, '\n'.join(lines))
     return 0
 
 
 def _correct(args: argparse.Namespace, given: dict[str, list[str]]) -> int:
     if len(given) > 1:
         raise InvalidRequest('give one correction at a time')
-    [(action, (name, *told))] = given.items()
-    what = {'rename': 'name', 'merge': 'other', 'split': 'time_ns'}.get(action)
-    about = {what: parse_time(told[0]) if action == 'split' else told[0]} if what else {}
+    [(action, (name, *values))] = given.items()
+    field = {'rename': 'name', 'merge': 'other', 'split': 'time_ns'}.get(action)
+    about = {field: parse_time(values[0]) if action == 'split' else values[0]} if field else {}
     correction = ObjectCorrection(action, name, map_id=args.map_id, **about)  # type: ignore[arg-type]
     with stdout_for_json(args.json), open_memory(args) as store:
         known = store.correct(correction, time_ns())
@@ -119,9 +119,9 @@ def _query(args: argparse.Namespace) -> ObjectQuery:
 def _line(found: FoundObject) -> str:
     known = found.known
     x, y, z = known.position
-    where = f'({x:.2f}, {y:.2f}, {z:.2f}) +-{known.facts.std:.2f} m'
+    place = f'({x:.2f}, {y:.2f}, {z:.2f}) +-{known.facts.std:.2f} m'
     if not known.facts.measured:
-        where = f'within sight of ({x:.1f}, {y:.1f}, {z:.1f})'
+        place = f'within sight of ({x:.1f}, {y:.1f}, {z:.1f})'
     when = f'seen {known.facts.observations} times, last at {format_clock(known.memory.end_ns)}'
     if known.moves:
         left_ns, came_ns, (x, y, z), _ = known.moves[-1]
@@ -132,5 +132,5 @@ def _line(found: FoundObject) -> str:
     state, since_ns = known.state
     when += f', {state} since {format_clock(since_ns)}' if state else ''
     when += ''.join(f', {relation.words}' for relation in found.relations if relation.name != 'next to')
-    where += f' in {said_name(found.place)}' if found.place else ''
-    return f'{known.id}  {known.memory.caption}  {where}  {when}'
+    place += f' in {said_name(found.place)}' if found.place else ''
+    return f'{known.id}  {known.memory.caption}  {place}  {when}'

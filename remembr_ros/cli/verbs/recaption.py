@@ -82,10 +82,10 @@ def _recaption(args: argparse.Namespace) -> dict[str, Any]:
                 elif isinstance(caption, CaptionerFailed):
                     print(f'memory {memory.id}: {caption}', file=sys.stderr)
                 else:
-                    there = _replace(store, memory.id, caption, captioner.name)
+                    replaced = _replace(store, memory.id, caption, captioner.name)
                     bar.set_postfix_str(caption.text[:40])
-                    done += there
-                    gone += not there
+                    done += replaced
+                    gone += not replaced
     return {
         'memory': shown(args.memory),
         'captioner': captioner.name,
@@ -105,10 +105,10 @@ def _captions(
     """
     failures = 0
     for start in range(0, len(memories), batch):
-        some = memories[start : start + batch]
-        images = {memory.id: _images(store, memory) for memory in some}
-        yield from ((memory, None) for memory in some if not images[memory.id])
-        pictured = [memory for memory in some if images[memory.id]]
+        group = memories[start : start + batch]
+        images = {memory.id: _images(store, memory) for memory in group}
+        yield from ((memory, None) for memory in group if not images[memory.id])
+        pictured = [memory for memory in group if images[memory.id]]
         clips = [Clip(images[memory.id], (memory.start_ns, memory.end_ns)) for memory in pictured]
         for memory, caption in zip(pictured, captioner.caption(clips), strict=True):
             yield memory, caption

@@ -95,9 +95,9 @@ def _failed(event: Event) -> list[str]:
 
 def _cost(event: Event) -> str:
     about = 'about ' if event.get('tokens_estimated') else ''
-    calls, prompt, said = (event.get(n, 0) for n in ('llm_calls', 'prompt_tokens', 'completion_tokens'))
+    calls, prompt, completion = (event.get(n, 0) for n in ('llm_calls', 'prompt_tokens', 'completion_tokens'))
     planner = f'{event["planner"]}, ' if event.get('planner') else ''
-    return f'{planner}{event.get("latency_sec", 0)} s, {calls} calls, {about}{prompt} + {said} tokens'
+    return f'{planner}{event.get("latency_sec", 0)} s, {calls} calls, {about}{prompt} + {completion} tokens'
 
 
 def _told(event: Event) -> list[str]:

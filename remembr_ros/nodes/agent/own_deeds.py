@@ -40,17 +40,17 @@ class OwnDeeds:
             return
         asks = inquiry.target is None
         answered = code == Ask.Result.NONE or (asks and code == Ask.Result.NO_PLACE)
-        said = (outcome.answer.text if answered else outcome.error_msg)[:MOST_LETTERS]
-        what = f'"{inquiry.text[:MOST_LETTERS]}"' if asks else f'to drive to {inquiry.text[:MOST_LETTERS]}'
-        text = f'{inquiry.asker[:100]} asked {what}' if inquiry.asker else f'was asked {what}'
+        reply = (outcome.answer.text if answered else outcome.error_msg)[:MOST_LETTERS]
+        asked = f'"{inquiry.text[:MOST_LETTERS]}"' if asks else f'to drive to {inquiry.text[:MOST_LETTERS]}'
+        text = f'{inquiry.asker[:100]} asked {asked}' if inquiry.asker else f'was asked {asked}'
         text += ', and was driven there' if inquiry.sent and asks else ''
         made = deed(
             min(inquiry.begin_ns, end_ns),
             end_ns,
             kind='answer' if asks else 'ask',
-            text=f'{text}; answered: {said}' if answered and said else text,
+            text=f'{text}; answered: {reply}' if answered and reply else text,
             outcome='succeeded' if answered else 'cancelled' if code in _CANCELLED else 'failed',
-            reason='' if answered else said,
+            reason='' if answered else reply,
             pose=here and here.pose,
             frame_id=here.frame_id if here else p.map_frame,
             map_id=p.map_id,

@@ -106,15 +106,15 @@ class RecallClient(ServiceCalls):
     def survey(self, scope: Scope = ANYTHING) -> Survey:
         request = query_to_msg(Query(scope=scope, limit=1))
         request.survey = True
-        told = self._recall(request)
+        answer = self._recall(request)
         areas = [
-            MapArea(a.map_id, point_from_msg(a.low), point_from_msg(a.high), a.memories) for a in told.areas
+            MapArea(a.map_id, point_from_msg(a.low), point_from_msg(a.high), a.memories) for a in answer.areas
         ]
-        if not told.total:
+        if not answer.total:
             return Survey(0)
-        times = time_from_msg(told.first), time_from_msg(told.last)
-        driven_m = None if math.isnan(told.driven) else told.driven
-        return Survey(told.total, *times, driven_m, tuple(areas))
+        times = time_from_msg(answer.first), time_from_msg(answer.last)
+        driven_m = None if math.isnan(answer.driven) else answer.driven
+        return Survey(answer.total, *times, driven_m, tuple(areas))
 
     def find_objects(self, query: ObjectQuery) -> FoundObjects:
         """Return the objects that a query asks for; raises as find does.
@@ -158,8 +158,8 @@ class RecallClient(ServiceCalls):
         """Return the memories of these ids in their order; unknown ids are passed over."""
         found: list[Memory] = []
         for start in range(0, len(ids), MAX_LIMIT):
-            told = self._recall(RecallSrv.Request(ids=ids[start : start + MAX_LIMIT]))
-            found += [hit_from_msg(msg).memory for msg in told.memories]
+            answer = self._recall(RecallSrv.Request(ids=ids[start : start + MAX_LIMIT]))
+            found += [hit_from_msg(msg).memory for msg in answer.memories]
         return found
 
     def picture(self, request: GetKeyframe.Request) -> bytes:

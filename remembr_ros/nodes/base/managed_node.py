@@ -208,12 +208,12 @@ class ManagedNode(LifecycleNode):
         self._attempt('clean up', self.while_configured.close)
         self._configured = False
 
-    def _attempt(self, what: str, step: Callable[[], None]) -> bool:
+    def _attempt(self, action: str, step: Callable[[], None]) -> bool:
         try:
             step()
         except Exception as error:  # noqa: BLE001  a transition's callback: rclpy would drop the reason
             kind = '' if isinstance(error, RemembrError) else f'{type(error).__name__}: '
-            self.get_logger().error(f'cannot {what}: {kind}{error}')
+            self.get_logger().error(f'cannot {action}: {kind}{error}')
             return False
         return True
 

@@ -54,7 +54,7 @@ def balls(
     namespace: str, coloured: Iterable[tuple[Memory, ColorRGBA]], diameter_m: float
 ) -> Iterator[Marker]:
     """Yield a ball for each memory with a place, as one marker a frame: cheap to draw by the thousand."""
-    placed = [(one.frame_id, one.pose, colour) for one, colour in coloured if one.pose is not None]
+    placed = [(seen.frame_id, seen.pose, colour) for seen, colour in coloured if seen.pose is not None]
     for frame_id in sorted({frame for frame, _, _ in placed}):
         marker = new_marker(frame_id, namespace, Marker.SPHERE_LIST)
         marker.scale.x = marker.scale.y = marker.scale.z = diameter_m
@@ -94,8 +94,8 @@ def path(frame_id: str, namespace: str, poses: Sequence[Pose], colour: ColorRGBA
 
 def described(memory: Memory) -> str:
     """Return what a memory is about, for a label: when, whose, and what was seen, in a few lines."""
-    said = textwrap.wrap(memory.caption, CAPTION_WIDTH, max_lines=CAPTION_LINES, placeholder=' ...')
-    return '\n'.join([f'{format_clock(memory.start_ns)}  {memory.robot}'.rstrip(), *said])
+    lines = textwrap.wrap(memory.caption, CAPTION_WIDTH, max_lines=CAPTION_LINES, placeholder=' ...')
+    return '\n'.join([f'{format_clock(memory.start_ns)}  {memory.robot}'.rstrip(), *lines])
 
 
 def new_marker(frame_id: str, namespace: str, kind: int) -> Marker:

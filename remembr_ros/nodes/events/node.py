@@ -59,12 +59,12 @@ class GraphWatch:
 
     def look(self) -> None:
         """Look for topics that are new, and for action servers that are gone."""
-        there = {name: types[0] for name, types in self._node.get_topic_names_and_types()}
-        for topic, msgtype in self._watch.wanted(there).items():
+        types_of = {name: types[0] for name, types in self._node.get_topic_names_and_types()}
+        for topic, msgtype in self._watch.wanted(types_of).items():
             known = topic in self._heard or topic in self._unknown
             if not known and self._node.count_publishers(topic):
                 self._hear(topic, msgtype)
-        self._unknown = {topic: kind for topic, kind in self._unknown.items() if topic in there}
+        self._unknown = {topic: kind for topic, kind in self._unknown.items() if topic in types_of}
         for topic in list(self._heard):
             if not self._node.count_publishers(topic):
                 if topic.endswith(STATUS):

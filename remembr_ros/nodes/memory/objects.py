@@ -92,7 +92,7 @@ class ObjectServices:
 
     def _pictured(self, observations: Sequence[Observation]) -> list[Observation]:
         """Return objects with the pictures that are stored of them, where no new ones come."""
-        pictures = {one.id: one.keyframes for one in self._store.get([o.memory.id for o in observations])}
+        pictures = {kept.id: kept.keyframes for kept in self._store.get([o.memory.id for o in observations])}
         return [
             observation
             if observation.images

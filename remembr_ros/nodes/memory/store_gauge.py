@@ -125,7 +125,7 @@ class StoreGauge:
     def _measure(self) -> None:
         store = self._store
         (_, keyframe_bytes), folder = store.keyframes.totals(), store.keyframes.folder
-        there: Path = next(f for f in (folder, *folder.absolute().parents) if f.exists())
+        existing: Path = next(f for f in (folder, *folder.absolute().parents) if f.exists())
         database_bytes = None
         if not self._server and not self._reading.away:
             database_bytes = store.info().database_bytes
@@ -133,5 +133,5 @@ class StoreGauge:
             self._reading,
             database_bytes=database_bytes,
             keyframe_bytes=keyframe_bytes,
-            free_bytes=shutil.disk_usage(there).free,
+            free_bytes=shutil.disk_usage(existing).free,
         )

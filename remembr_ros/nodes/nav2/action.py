@@ -165,8 +165,8 @@ def nav2_actions(make: MakeAction, namespace: str) -> tuple[Nav2Action, Nav2Acti
             'goal_pose'
         ) from error
     root = namespace.rstrip('/')
-    one = make(NavigateToPose, f'{root}/navigate_to_pose')
-    return one, make(FollowWaypoints, f'{root}/follow_waypoints')
+    to_pose = make(NavigateToPose, f'{root}/navigate_to_pose')
+    return to_pose, make(FollowWaypoints, f'{root}/follow_waypoints')
 
 
 def _progress(feedback: Any, places: int) -> Nav2Progress:
@@ -210,15 +210,15 @@ class Cancelling:
         name = drive.server.name if drive.server is not None else ''
 
         def look(in_time: bool) -> None:
-            what = 'did not confirm a cancel'
+            fault = 'did not confirm a cancel'
             if in_time:
                 response = asked.result()
                 # What is over needs no cancelling, and a goal that a newer one has replaced may be beyond it.
                 # A server in Python refuses with an empty list alone.
                 if response.goals_canceling or response.return_code in _OVER or preempted:
                     return
-                what = 'refused to cancel a goal'
-            self._node.get_logger().error(f'{name} {what}: the robot may still be driving; stop it in Nav2')
+                fault = 'refused to cancel a goal'
+            self._node.get_logger().error(f'{name} {fault}: the robot may still be driving; stop it in Nav2')
 
         self._await(asked, look, self._server_timeout_s)
 

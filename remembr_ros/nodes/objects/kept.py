@@ -39,12 +39,12 @@ class KeptObjects(ServiceCalls):
     def add(self, observations: Sequence[Observation]) -> list[Memory]:
         stored: list[Memory] = []
         for start in range(0, len(observations), AT_ONCE):
-            some = [
+            batch = [
                 memory_to_msg(observation.memory, observation.images)
                 for observation in observations[start : start + AT_ONCE]
             ]
-            told = self._call(edition=self._edition, objects=some)
-            stored += [memory_from_msg(msg) for msg in told.objects]
+            kept = self._call(edition=self._edition, objects=batch)
+            stored += [memory_from_msg(msg) for msg in kept.objects]
         return stored
 
     def forget(self, ids: Collection[str], *, leave_traces: bool) -> int:

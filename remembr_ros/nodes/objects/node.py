@@ -136,12 +136,12 @@ class ObjectsNode(ManagedNode):
             **{f'left out: {reason}': count for reason, count in sorted(left_out.items())},
         }
         silent_s = now - (self._last_told if self.parameters.detector in TOLD else self._last_image)
-        what = self.parameters.detector if self.parameters.detector in TOLD else 'images'
+        source = self.parameters.detector if self.parameters.detector in TOLD else 'images'
         problems = (
             f'the detector has been at one image for {worker.busy_s:.0f} s' if worker.busy_s > HUNG_S else '',
             f'the detector failed: {worker.problem}' if worker.problem else '',
             f'objects are not stored: {worker.storing}' if worker.storing else '',
-            f'no {what} for {silent_s:.0f} s' if silent_s > SILENT_S else '',
+            f'no {source} for {silent_s:.0f} s' if silent_s > SILENT_S else '',
             f'left out just now: {", ".join(lately)}' if lately else '',
             self._poses.problem if self._poses is not None else '',
         )
@@ -201,9 +201,9 @@ class ObjectsNode(ManagedNode):
             subscribe(LabelInfo, 'label_info', self._on_labels, qos.TF, spare=True)
         subscribe(MemoryMsg, 'memories', self._on_memory, qos.CAPTIONS, eager=True)
 
-    def _put(self, what: str, take: Any, stamp_ns: int = 0) -> None:
+    def _put(self, kind: str, take: Any, stamp_ns: int = 0) -> None:
         if self._worker is not None:
-            self._worker.put(what, take, stamp_ns)
+            self._worker.put(kind, take, stamp_ns)
 
     def _on_image(self, msg: Image | CompressedImage) -> None:
         frame = frame_from_image(msg, self.now_ns())
@@ -221,8 +221,8 @@ class ObjectsNode(ManagedNode):
         )
         self._put('depth', take, stamp_ns)
 
-    def _on_info(self, what: str, msg: CameraInfo) -> None:
-        self._put('info', partial(self._pairing.take_info, what, msg))
+    def _on_info(self, sensor: str, msg: CameraInfo) -> None:
+        self._put('info', partial(self._pairing.take_info, sensor, msg))
 
     def _on_tf(self, msg: Any, *, static: bool) -> None:
         self._put('tf', partial(add_transforms, self._tree, msg, self.now_ns(), static=static))
@@ -236,9 +236,9 @@ class ObjectsNode(ManagedNode):
         stamp_ns = stamp_of(msg.header, now_ns)
 
         def take() -> None:
-            told = self._detector.take(msg, self.parameters.map_frame, now_ns)  # type: ignore[attr-defined]
-            if told is not None:
-                self._pairing.take_told(*told)
+            boxes = self._detector.take(msg, self.parameters.map_frame, now_ns)  # type: ignore[attr-defined]
+            if boxes is not None:
+                self._pairing.take_told(*boxes)
 
         self._put('detections', take, stamp_ns)
 

@@ -40,11 +40,11 @@ class ShownObjects:
         """
         found = choose_objects(ObjectQuery(limit=most), known).objects if most else ()
         # Without facts: a list of many would have megabytes of them.
-        bare = [replace(one.known, memory=replace(one.known.memory, facts={})) for one in found]
-        told = [object_to_msg(replace(one, known=b)) for one, b in zip(found, bare, strict=True)]
-        array = ObjectArray(stamp=time_to_msg(stamp_ns, clamp=True), objects=told)
+        bare = [replace(thing.known, memory=replace(thing.known.memory, facts={})) for thing in found]
+        messages = [object_to_msg(replace(thing, known=b)) for thing, b in zip(found, bare, strict=True)]
+        array = ObjectArray(stamp=time_to_msg(stamp_ns, clamp=True), objects=messages)
         self._list.publish(array)
-        self._markers.publish(drawn(bare, told))
+        self._markers.publish(drawn(bare, messages))
         if self._detections is not None:
             self._detections.publish(_detections(bare, array))
 
@@ -58,44 +58,44 @@ def detection_array() -> Any:
     return Detection3DArray
 
 
-def drawn(known: Sequence[KnownObject], told: Sequence[ObjectMsg]) -> MarkerArray:
+def drawn(known: Sequence[KnownObject], messages: Sequence[ObjectMsg]) -> MarkerArray:
     """Return a box and a name for each object; what is missing is drawn faintly.
 
-    :param told: the same objects as messages
+    :param messages: the same objects as messages
     """
     shown = []
-    for one, msg in zip(known, told, strict=True):
+    for thing, msg in zip(known, messages, strict=True):
         missing = msg.presence == ObjectMsg.MISSING
         box = markers.new_marker(msg.memory.pose.header.frame_id, 'objects', Marker.CUBE)
         box.pose, box.scale, box.color = msg.memory.pose.pose, msg.size, FAINT if missing else SOLID
-        name = described(one) + (' (missing)' if missing else '')
-        pose = one.memory.pose or Pose(0.0, 0.0)
+        name = described(thing) + (' (missing)' if missing else '')
+        pose = thing.memory.pose or Pose(0.0, 0.0)
         above_m = msg.size.z / 2.0 + 0.1
-        shown += [box, markers.label(one.memory.frame_id, 'names', pose, name, above_m=above_m)]
+        shown += [box, markers.label(thing.memory.frame_id, 'names', pose, name, above_m=above_m)]
     return markers.clear(shown)
 
 
-def _detections(known: Sequence[KnownObject], told: ObjectArray) -> Any:
+def _detections(known: Sequence[KnownObject], array_shown: ObjectArray) -> Any:
     """Return what is there now as others' programs understand it: each label with its share."""
     from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithPose
 
     array = Detection3DArray()
-    array.header.stamp = told.stamp
-    for one, msg in zip(known, told.objects, strict=True):
+    array.header.stamp = array_shown.stamp
+    for thing, msg in zip(known, array_shown.objects, strict=True):
         if msg.presence == ObjectMsg.MISSING:
             continue
         array.header.frame_id = msg.memory.pose.header.frame_id
-        detection = Detection3D(id=one.id)
+        detection = Detection3D(id=thing.id)
         detection.header.frame_id, detection.header.stamp = array.header.frame_id, msg.memory.end
         detection.bbox.center, detection.bbox.size = msg.memory.pose.pose, msg.size
-        total = sum(one.facts.labels.values())
-        for label, score in one.facts.labels.items():
+        total = sum(thing.facts.labels.values())
+        for label, score in thing.facts.labels.items():
             result = ObjectHypothesisWithPose()
-            result.hypothesis.class_id = one.name if label == one.recognised_as else label
+            result.hypothesis.class_id = thing.name if label == thing.recognised_as else label
             result.hypothesis.score = score / total
             result.pose.pose = detection.bbox.center
             for axis in (0, 7, 14):
-                result.pose.covariance[axis] = one.facts.std**2
+                result.pose.covariance[axis] = thing.facts.std**2
             detection.results.append(result)
         array.detections.append(detection)
     return array

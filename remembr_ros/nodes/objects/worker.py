@@ -83,19 +83,19 @@ class ObjectWorker:
         since = self._busy_since
         return 0.0 if since is None else time.monotonic() - since
 
-    def put(self, what: str, take: Callable[[], object], stamp_ns: int = 0) -> None:
+    def put(self, kind: str, take: Callable[[], object], stamp_ns: int = 0) -> None:
         """Have something taken in; returns at once. Of what comes faster than that, some is left out.
 
-        :param what: 'image', 'depth' and 'detections' may be left out
+        :param kind: 'image', 'depth' and 'detections' may be left out
         :param stamp_ns: of what is taken
         """
         with self._counting:
-            if self._waiting[what] >= MOST_WAITING.get(what, 1 << 30):
-                self.dropped[f'messages ({what}) that came while others were looked at'] += 1
+            if self._waiting[kind] >= MOST_WAITING.get(kind, 1 << 30):
+                self.dropped[f'messages ({kind}) that came while others were looked at'] += 1
                 return
-            self._waiting[what] += 1
+            self._waiting[kind] += 1
         self._now_ns = stamp_ns or self._now_ns
-        self._told.put((what, take))
+        self._told.put((kind, take))
 
     def hear(self, take: Callable[[ObjectKeeper], None]) -> None:
         """Have something told to who follows the objects."""
@@ -158,15 +158,15 @@ class ObjectWorker:
         wait_s: float | None = IDLE_S
         while True:
             try:
-                told = self._told.get(timeout=wait_s) if wait_s else self._told.get_nowait()
+                item = self._told.get(timeout=wait_s) if wait_s else self._told.get_nowait()
             except queue.Empty:
                 return
             wait_s = None
-            if told is None:
+            if item is None:
                 return
-            what, take = told
+            kind, take = item
             with self._counting:
-                self._waiting[what] -= 1
+                self._waiting[kind] -= 1
             take()
 
     def _read(self) -> None:

@@ -54,13 +54,13 @@ class Remainder:
             self._flush(name)
 
     def __str__(self) -> str:
-        told = []
+        parts = []
         for name, figures in self._left.items():
             if figures is None:
-                told.append(f'{name} says nothing')
+                parts.append(f'{name} says nothing')
             elif any(figures.values()):
-                told.append(f'{name}: ' + ', '.join(f'{count} {what}' for what, count in figures.items()))
-        return '; '.join(told)
+                parts.append(f'{name}: ' + ', '.join(f'{count} {unit}' for unit, count in figures.items()))
+        return '; '.join(parts)
 
 
 def wait(captioners: Sequence[str], patience_s: float) -> int:

@@ -134,8 +134,8 @@ class Listening:
                     block = None
                 understood = self._listener.end() if block is None else self._listener.hear(block)
                 self.problem = self._listener.problem
-                for one in understood:
-                    self._take(one)
+                for utterance in understood:
+                    self._take(utterance)
             except Exception as error:  # noqa: BLE001  the top of the thread
                 self.problem = f'{type(error).__name__}: {error}'
                 self._log.error(

@@ -233,9 +233,9 @@ class SpeechNode(ManagedNode):
         heard = understood.heard
         # What is not meant for the robot is not written down.
         addressed = heard.verdict in (UtteranceKind.QUESTION, UtteranceKind.CALL)
-        said = repr(understood.transcript.text) if addressed else 'somebody'
+        text = repr(understood.transcript.text) if addressed else 'somebody'
         self.get_logger().info(
-            f'heard {said} ({understood.transcript.confidence:.2f}): {heard.verdict.value}'
+            f'heard {text} ({understood.transcript.confidence:.2f}): {heard.verdict.value}'
         )
         publisher = self._speech_topics.get('speech')
         if heard.verdict is UtteranceKind.QUESTION and publisher is not None:

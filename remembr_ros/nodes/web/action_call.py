@@ -65,19 +65,19 @@ class ActionCall:
         self._find()
         if cancel.is_set():
             raise Cancelled('it was cancelled')
-        one = _Goal()
-        self._open.add(one)
-        self._in_executor(lambda: self._send(goal, one))
+        goal_sent = _Goal()
+        self._open.add(goal_sent)
+        self._in_executor(lambda: self._send(goal, goal_sent))
         try:
-            return self._followed(one, on_feedback, cancel, limit_s)
+            return self._followed(goal_sent, on_feedback, cancel, limit_s)
         finally:
-            if one.response is None or not one.response.done():
-                one.unwanted = True
-                self._in_executor(lambda: self._cancel(one))
+            if goal_sent.response is None or not goal_sent.response.done():
+                goal_sent.unwanted = True
+                self._in_executor(lambda: self._cancel(goal_sent))
             # The executor, which may be ending this node's service, gets no turn before the client is gone:
             # what is open then is cancelled with it.
             if not self._ended.is_set():
-                self._open.discard(one)
+                self._open.discard(goal_sent)
 
     def _find(self) -> None:
         until = time.monotonic() + self._find_s
@@ -95,22 +95,22 @@ class ActionCall:
         return bool(self._client.server_is_ready())
 
     def _followed(
-        self, one: _Goal, on_feedback: Callable[[Any], None], cancel: threading.Event, limit_s: float
+        self, sent: _Goal, on_feedback: Callable[[Any], None], cancel: threading.Event, limit_s: float
     ) -> Any:
         begun = seen = time.monotonic()
         cancelled_at: float | None = None
         while True:
             with suppress(Empty):
-                on_feedback(one.feedback.get(timeout=LOOK_S))
+                on_feedback(sent.feedback.get(timeout=LOOK_S))
                 continue
-            if one.response is not None and one.response.done():
-                return one.response.result().result
-            if one.handle is not None and not one.handle.accepted:
+            if sent.response is not None and sent.response.done():
+                return sent.response.result().result
+            if sent.handle is not None and not sent.handle.accepted:
                 raise StoreUnavailable(f'{self._name} takes no goals: is the agent node active?')
             now = time.monotonic()
             if cancel.is_set() and cancelled_at is None:
-                cancelled_at, one.unwanted = now, True
-                self._in_executor(lambda: self._cancel(one))
+                cancelled_at, sent.unwanted = now, True
+                self._in_executor(lambda: self._cancel(sent))
             if cancelled_at is not None and now - cancelled_at > CANCEL_S:
                 raise Cancelled('it was cancelled; the agent node has not confirmed that')
             if self._is_ready():
@@ -128,26 +128,26 @@ class ActionCall:
 
     # In the executor's thread
 
-    def _send(self, goal: Any, one: _Goal) -> None:
+    def _send(self, goal: Any, call: _Goal) -> None:
         def on_sent(sent: Future) -> None:
-            one.handle = sent.result()
-            if one.handle.accepted:
-                one.response = one.handle.get_result_async()
-                if one.unwanted:
-                    self._cancel(one)
+            call.handle = sent.result()
+            if call.handle.accepted:
+                call.response = call.handle.get_result_async()
+                if call.unwanted:
+                    self._cancel(call)
 
         if not self._ended.is_set():
-            sent = self._client.send_goal_async(goal, lambda message: one.feedback.put(message.feedback))
+            sent = self._client.send_goal_async(goal, lambda message: call.feedback.put(message.feedback))
             sent.add_done_callback(on_sent)
 
-    def _cancel(self, one: _Goal) -> None:
-        over = one.response is not None and one.response.done()
-        if one.handle is not None and one.handle.accepted and not over and not self._destroyed:
-            one.handle.cancel_goal_async()
+    def _cancel(self, goal: _Goal) -> None:
+        over = goal.response is not None and goal.response.done()
+        if goal.handle is not None and goal.handle.accepted and not over and not self._destroyed:
+            goal.handle.cancel_goal_async()
 
     def _destroy(self) -> None:
         self._ended.set()
-        for one in list(self._open):
-            self._cancel(one)
+        for goal in list(self._open):
+            self._cancel(goal)
         self._destroyed = True
         self._client.destroy()

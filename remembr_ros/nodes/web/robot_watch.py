@@ -70,7 +70,7 @@ class RobotWatch:
 
     def value(self, part: str, key: str) -> str:
         """Return a figure of a part's diagnostics; empty: it has not told it."""
-        return next((one.values.get(key, '') for one in self.parts() if one.name == part), '')
+        return next((figures.values.get(key, '') for figures in self.parts() if figures.name == part), '')
 
     # In the executor's thread
 

@@ -165,9 +165,9 @@ class HomeMaking:
         )
 
 
-def _apart(one: Placement, other: Placement) -> float:
+def _apart(place: Placement, other: Placement) -> float:
     """Return how far two places are from each other along the axis along which they are furthest [m]."""
-    return max(abs(a - b) for a, b in zip(one.origin, other.origin, strict=True))
+    return max(abs(a - b) for a, b in zip(place.origin, other.origin, strict=True))
 
 
 def _slots(room: Place) -> list[_Slot]:

@@ -190,11 +190,11 @@ class _Making:
         pairs = [pair for alike in by_label.values() for pair in combinations(alike, 2)]
         if not pairs:
             raise Impossible('no two are of a kind')
-        one, other = self._rng.choice(pairs)
-        target = self._furniture(one)
-        if target == self._world.base(other):
+        first, second = self._rng.choice(pairs)
+        target = self._furniture(first)
+        if target == self._world.base(second):
             raise Impossible('one of them is there already')
-        for thing in (one, other):
+        for thing in (first, second):
             self._world.carry(thing, target, self._seconds)
 
     def _into_movable(self) -> None:

@@ -154,8 +154,8 @@ def find_device(devices: Sequence[Mapping[str, Any]], wanted: str, default: int)
     found = same or [i for i, name in inputs.items() if wanted.casefold() in name.casefold()]
     if len(found) == 1:
         return found[0]
-    what = 'several devices are' if found else 'no device that records is'
-    raise SoundUnavailable(f'{what} called {wanted!r}; these record: {listed}')
+    problem = 'several devices are' if found else 'no device that records is'
+    raise SoundUnavailable(f'{problem} called {wanted!r}; these record: {listed}')
 
 
 def _sounddevice() -> Any:

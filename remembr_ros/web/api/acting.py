@@ -225,13 +225,13 @@ def _tell_anew(site: Site) -> None:
 
 def _can(site: Site, ability: Ability) -> None:
     if ability not in site.backend.abilities:
-        what = {
+        refusals = {
             Ability.CORRECT: 'objects cannot be corrected here; open their memory by remembr web',
             Ability.DRIVE: 'there is no robot here to drive; start the page with the robot',
             Ability.FORGET: 'this memory can only be read here; nothing can be forgotten',
             Ability.NOTE: 'this memory can only be read here; no note can be stored',
         }
-        raise HTTPException(409, what[ability])
+        raise HTTPException(409, refusals[ability])
 
 
 def _shared(site: Site, memory: Memory) -> set[str]:

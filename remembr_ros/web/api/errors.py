@@ -76,6 +76,6 @@ async def _answer(_: Request, error: Exception) -> JSONResponse:
 def _sentence(error: dict[str, object]) -> str:
     """Return what pydantic says of one value, for a person."""
     place = error.get('loc')
-    where = '.'.join(str(part) for part in place[1:]) if isinstance(place, tuple) else ''
-    said = printable(f'{where or "the body"}: {error.get("msg", "")}')
-    return said if len(said) <= _QUOTED else said[:_QUOTED] + '...'
+    field = '.'.join(str(part) for part in place[1:]) if isinstance(place, tuple) else ''
+    text = printable(f'{field or "the body"}: {error.get("msg", "")}')
+    return text if len(text) <= _QUOTED else text[:_QUOTED] + '...'

@@ -51,11 +51,11 @@ async def _told(site: Site, stream: Stream) -> AsyncIterator[str]:
             if event is None:
                 yield ': nothing new\n\n'
                 continue
-            for each in _everything(site) if event is ANEW else [event]:
+            for told_event in _everything(site) if event is ANEW else [event]:
                 try:
-                    text = sse(each.kind, _data(each, site), site.following.contents.version)
+                    text = sse(told_event.kind, _data(told_event, site), site.following.contents.version)
                 except ValueError:
-                    logger.exception('an event %s cannot be told', each.kind)  # others can
+                    logger.exception('an event %s cannot be told', told_event.kind)  # others can
                     continue
                 yield text
     finally:

@@ -149,7 +149,7 @@ def memory(site: SITE, memory_id: MemoryId) -> forms.OneMemoryJson:
 @routes.get('/api/places')
 def places(site: SITE) -> dict[str, list[PlaceJson]]:
     """Return the places with names, smaller ones first."""
-    return {'places': [place_json(one) for one in known_places(site.backend.recall).all]}
+    return {'places': [place_json(place) for place in known_places(site.backend.recall).all]}
 
 
 @routes.get('/api/places/found')
@@ -241,7 +241,7 @@ def _in_box(site: Site, scope: Scope, box: overview.Box, query: RecallQuery) -> 
         raise InvalidRequest('box goes with no text, position or time: it is for the newest there')
     ids, camera = overview.newest_in(site.following.contents.outline, scope, box), query.camera
     found = newest_first(site.backend.get(ids[: query.limit if camera is None else MAX_LIMIT]))
-    hits = [Hit(one, 1.0) for one in found if camera in (None, one.camera)]
+    hits = [Hit(seen, 1.0) for seen in found if camera in (None, seen.camera)]
     return hits[: query.limit], len(ids) if camera is None else None
 
 

@@ -25,7 +25,7 @@ async def known_only(request: Request) -> None:
     """
     path = request.scope['route'].path
     described = request.app.openapi()['paths'].get(path, {}).get(request.method.lower(), {})
-    names = [one['name'] for one in described.get('parameters', ()) if one['in'] == 'query']
+    names = [parameter['name'] for parameter in described.get('parameters', ()) if parameter['in'] == 'query']
     if described and (why := unknown_argument(path, request.query_params, names)):
         raise InvalidRequest(why)
 

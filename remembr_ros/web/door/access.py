@@ -207,9 +207,9 @@ def read_tokens(path: Path) -> dict[str, Right]:
         raise InvalidRequest(f'{path} has more than {MAX_TOKEN_FILE} bytes: it is no file of tokens')
     tokens: dict[str, Right] = {}
     for number, line in enumerate(data.decode('utf-8', 'replace').splitlines(), 1):
-        if not (said := line.partition('#')[0].strip()):
+        if not (entry := line.partition('#')[0].strip()):
             continue
-        found = _TOKEN_LINE.fullmatch(said)
+        found = _TOKEN_LINE.fullmatch(entry)
         if found is None or found[2] in tokens:
             raise InvalidRequest(
                 f"{path}, line {number}: 'look', 'ask' or 'act' and a token that no other line has are "
@@ -257,24 +257,24 @@ class Allowance:
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
         """What each has left, and when that was; by when they took last."""
 
-    def wait_s(self, who: str) -> float:
+    def wait_s(self, client: str) -> float:
         """Return for how long nothing is left; 0: something is."""
-        return max(0.0, (1.0 - self._left_now(who)) / self._per_s)
+        return max(0.0, (1.0 - self._left_now(client)) / self._per_s)
 
-    def take(self, who: str) -> float:
+    def take(self, client: str) -> float:
         """Take one, if one is left; return for how long none is, 0: it was taken."""
-        wait_s = self.wait_s(who)
+        wait_s = self.wait_s(client)
         if wait_s == 0.0:
-            self._left[who] = (self._left_now(who) - 1.0, self._clock())
-            self._left.move_to_end(who)
+            self._left[client] = (self._left_now(client) - 1.0, self._clock())
+            self._left.move_to_end(client)
             if len(self._left) > MOST_KEYS:
                 self._left.popitem(last=False)
         return wait_s
 
-    def __contains__(self, who: str) -> bool:
+    def __contains__(self, client: str) -> bool:
         """Tell whether somebody has taken some of late."""
-        return self._left_now(who) < self._most
+        return self._left_now(client) < self._most
 
-    def _left_now(self, who: str) -> float:
-        left, at = self._left.get(who, (self._most, 0.0))
+    def _left_now(self, client: str) -> float:
+        left, at = self._left.get(client, (self._most, 0.0))
         return min(self._most, left + (self._clock() - at) * self._per_s)

@@ -93,8 +93,8 @@ class Guard:
             raise refusal(429, 'too many requests: wait a moment', wait_s)
         right, by_cookie = self._right(scope, headers, client)
         if right is not None:
-            who = f'{right.name.lower()} token from {client}' if self._access.wants_tokens else 'local'
-            scope.setdefault('state', {}).update(right=right, who=who)
+            holder = f'{right.name.lower()} token from {client}' if self._access.wants_tokens else 'local'
+            scope.setdefault('state', {}).update(right=right, who=holder)
         elif path not in ('/', '/favicon.ico', '/api/login', '/api/logout') and not path.startswith('/page/'):
             raise refusal(401, 'a token is needed: log in, or send it as Authorization: Bearer TOKEN')
         if by_cookie and not is_safe and 'origin' not in headers and 'sec-fetch-site' not in headers:
@@ -269,5 +269,5 @@ def _is_same(origin: str, host: re.Match[str]) -> bool:
         return False
     # Behind a proxy that speaks TLS the scheme here is another one than the page's.
     default = {'http': 80, 'https': 443}[page['scheme']]
-    there, here = ((of['name'].casefold(), int(of['port'] or default)) for of in (page, host))
-    return there == here
+    theirs, here = ((url['name'].casefold(), int(url['port'] or default)) for url in (page, host))
+    return theirs == here

@@ -226,7 +226,7 @@ def _bound(door: Door) -> BoundedSocket:
         found = socket.getaddrinfo(door.host, door.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise InvalidRequest(f'{door.host} is no address and no name that has one: {error}') from error
-    family, _, _, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
+    family, _, _, _, address = min(found, key=lambda address_found: address_found[0] != socket.AF_INET)
     if door.token_file is None and not is_loopback(str(address[0])):
         raise InvalidRequest(
             f'{door.host} is {address[0]}, which can be reached by others: give a file of tokens'

@@ -104,12 +104,12 @@ class ReadingTools:
         recall = self._backend.recall
         hits = [hit.measured(point, at_ns) for hit in recall.find(query)]
         shown = functools.partial(told_memory, asked=text, embedder=recall.embedder_name)
-        told: ToldRecall = {
+        form: ToldRecall = {
             'memories': [shown(hit, most=LISTED_CAPTION) for hit in hits],
             'total': recall.count(scope),
         }
         lines = [memory_text(shown(hit, most=LINE_CAPTION)) for hit in hits]
-        return result('\n'.join(lines) or 'nothing was found', told)
+        return result('\n'.join(lines) or 'nothing was found', form)
 
     @told_errors()
     def objects(  # noqa: PLR0917  an agent names them
@@ -133,16 +133,16 @@ class ReadingTools:
         under or next to (relation, anchor), what is missing, moved, or changed since a time, seen after and
         before; the best first, else the nearest to a place, else the one seen last."""
         times = (after, before, changed_since)
-        since, until, changed = (None if one is None else parse_time(one) for one in times)
+        since, until, changed = (None if time is None else parse_time(time) for time in times)
         scope = Scope(since, until, robots=(robot,) if robot else (), map_id=map_id, place=room)
         near, text = place_of(place), text.strip()
         asked = ObjectQuery(
             called, text, relation or '', anchor, missing, moved, changed, near, None, scope, limit
         )
         found = self._backend.recall.find_objects(asked)
-        told = [told_object(thing) for thing in found.objects]
-        lines = [OBJECT_LINE.format(**one) for one in told]
-        return result('\n'.join(lines) or 'no such object is known', {'objects': told, 'total': found.total})
+        forms = [told_object(thing) for thing in found.objects]
+        lines = [OBJECT_LINE.format(**form) for form in forms]
+        return result('\n'.join(lines) or 'no such object is known', {'objects': forms, 'total': found.total})
 
     @told_errors()
     def look(self, id: MemoryId) -> list[Any]:  # noqa: A002  as every result names it
@@ -177,7 +177,7 @@ class ReadingTools:
     def info(self) -> Annotated[CallToolResult, dict[str, Any]]:
         """Tell what the memory holds: how much, since when, of which robots, on which maps."""
         survey = self._backend.recall.survey()
-        told = {
+        form = {
             'name': neutral(self._backend.name),
             'memories': survey.memories,
             'first': None if survey.first_ns is None else format_iso(survey.first_ns),
@@ -201,8 +201,8 @@ class ReadingTools:
             'abilities': sorted(ability.value for ability in self._backend.abilities),
         }
         maps = ', '.join(quoted(area.map_id) for area in survey.areas)
-        line = f'{told["name"]}: {survey.memories} memories, {told["first"]} to {told["last"]}'
-        return result(f'{line}, of maps {maps or "unknown"}; it is {told["now"]}', told)
+        line = f'{form["name"]}: {survey.memories} memories, {form["first"]} to {form["last"]}'
+        return result(f'{line}, of maps {maps or "unknown"}; it is {form["now"]}', form)
 
     def known(self, memory_id: str) -> Memory:
         """Return a memory.

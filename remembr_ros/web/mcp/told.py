@@ -92,7 +92,7 @@ def told_memory(
         if room > 0:
             texts.append(quoted(text[:room]))
             room -= len(text)
-    told = {
+    form = {
         'id': found['id'],
         'robot': neutral(found['robot']),
         'map_id': neutral(found['map_id']) or None,
@@ -109,26 +109,26 @@ def told_memory(
         'distance': _rounded(found['distance']),
         'seconds_from_time': _rounded(found['time_offset_sec']),
     }
-    return cast(ToldMemory, _known(told))
+    return cast(ToldMemory, _known(form))
 
 
-def memory_text(told: ToldMemory) -> str:
+def memory_text(form: ToldMemory) -> str:
     """Return a memory on one line."""
-    at = 'at ({:.2f}, {:.2f}, {:.2f})'.format(*told['position']) if 'position' in told else 'place unknown'
-    read = f', text {" ".join(told["texts"])}' if 'texts' in told else ''
-    fits = f'{told["sureness"]}, ' if 'sureness' in told else ''
-    by = f'robot {quoted(told["robot"])}, {told["source"]}'
-    times = f'{told["start"]} to {told["end"]}'
-    at += f' in {told["room"]}' if 'room' in told else ''
-    return f'{told["id"]}: {fits}{times}, {at}, {by}, caption {told["caption"]}{read}'
+    at = 'at ({:.2f}, {:.2f}, {:.2f})'.format(*form['position']) if 'position' in form else 'place unknown'
+    read = f', text {" ".join(form["texts"])}' if 'texts' in form else ''
+    fits = f'{form["sureness"]}, ' if 'sureness' in form else ''
+    by = f'robot {quoted(form["robot"])}, {form["source"]}'
+    times = f'{form["start"]} to {form["end"]}'
+    at += f' in {form["room"]}' if 'room' in form else ''
+    return f'{form["id"]}: {fits}{times}, {at}, {by}, caption {form["caption"]}{read}'
 
 
 def told_object(found: FoundObject) -> dict[str, Any]:
     """Return an object as an agent is told it."""
-    known, told = found.known, object_json(found.known)
+    known, form = found.known, object_json(found.known)
     return _known(
         {
-            **{name: told[name] for name in ('id', 'last_seen', 'presence', 'missing_since')},
+            **{name: form[name] for name in ('id', 'last_seen', 'presence', 'missing_since')},
             'name': quoted(described(known)),
             'map_id': neutral(known.memory.map_id) or None,
             'position': rounded(known.position),
@@ -140,21 +140,21 @@ def told_object(found: FoundObject) -> dict[str, Any]:
 
 def told_answer(answer: Answer, question: str) -> Answered:
     """Return an answer to a question as an agent is told it."""
-    said = cited_json(question, 0, answer)
-    told = {
-        'kind': said['kind'],
-        'text': neutral(said['text']),
-        'binary': said['binary'],
+    cited = cited_json(question, 0, answer)
+    form = {
+        'kind': cited['kind'],
+        'text': neutral(cited['text']),
+        'binary': cited['binary'],
         **told_pose(answer.pose),
         'map_id': neutral(answer.map_id) or None,
-        'time': said['time'] if answer.time_ns is not None else None,
+        'time': cited['time'] if answer.time_ns is not None else None,
         'duration_sec': _rounded(answer.duration_s),
-        'confidence': _rounded(said['confidence']),
+        'confidence': _rounded(cited['confidence']),
         'sureness': _sureness(answer),
-        'planner': said['planner'],
+        'planner': cited['planner'],
         'evidence': [told_memory(hit, most=LISTED_CAPTION, asked=question) for hit in answer.evidence],
     }
-    return cast(Answered, _known(told))
+    return cast(Answered, _known(form))
 
 
 def answer_text(answer: Answer) -> str:
@@ -162,8 +162,8 @@ def answer_text(answer: Answer) -> str:
     ids = [hit.memory.id for hit in answer.evidence]
     more = ', ...' if len(ids) > NAMED_EVIDENCE else ''
     rests = f'rests on {len(ids)} memories: {", ".join(ids[:NAMED_EVIDENCE])}{more}' if ids else ''
-    told = '; '.join(filter(None, (_sureness(answer), rests)))
-    return neutral(answer.text) + (f' ({told})' if told else '')
+    basis = '; '.join(filter(None, (_sureness(answer), rests)))
+    return neutral(answer.text) + (f' ({basis})' if basis else '')
 
 
 def told_pose(pose: Pose | None) -> dict[str, object]:
@@ -193,5 +193,5 @@ def _cut(hit: Hit, most: int) -> str:
     return f'{next(nearest, caption)[:most]} ...'
 
 
-def _known(told: Mapping[str, object]) -> dict[str, object]:
-    return {name: value for name, value in told.items() if value is not None}
+def _known(form: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in form.items() if value is not None}

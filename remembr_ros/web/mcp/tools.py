@@ -167,13 +167,13 @@ class Tools(ReadingTools):
 
 async def _until_over(ctx: Context, jobs: Jobs[AnyJob], last: AnyJob, cancel: Callable[[], object]) -> AnyJob:
     """Tell the caller how a job goes on until it is over, or the caller gone; return how it ended."""
-    told, tellings = '', 0
+    reported, tellings = '', 0
     try:
         while not last.is_over:
             await anyio.sleep(LOOK_S)
             last = jobs.get(last.id) or last
-            if (doing := f'{last.stage}: {last.detail}') != told and not last.is_over:
-                told, tellings = doing, tellings + 1  # a progress has to grow
+            if (doing := f'{last.stage}: {last.detail}') != reported and not last.is_over:
+                reported, tellings = doing, tellings + 1  # a progress has to grow
                 await ctx.report_progress(tellings, message=neutral(doing))
     finally:
         if not last.is_over:
