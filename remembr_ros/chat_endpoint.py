@@ -100,10 +100,10 @@ class Refused(ChatUnavailable):
     :param said: all that it said; not to be shown, as it may hold the key
     """
 
-    def __init__(self, message: str, status: int, said: str, retry_after: str | None) -> None:
+    def __init__(self, message: str, status: int, reply: str, retry_after: str | None) -> None:
         super().__init__(message)
         self.status = status
-        self.said = said
+        self.said = reply
         self.retry_after = retry_after
 
 
@@ -245,7 +245,7 @@ def may_help(status: int | None, text: str = '') -> bool:
     """Return whether the same request may succeed later.
 
     :param status: of the refusal; None: there was no reply
-    :param text: with the refusal
+    :param text: what came with the refusal
     """
     if status is None:
         return True

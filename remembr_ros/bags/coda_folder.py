@@ -162,7 +162,7 @@ def _rows(path: Path, expected: str, columns: int) -> Iterator[tuple[int | None,
 
     The stamp is None where it is not finite, or zero.
 
-    :param expected: stands in the columns, for the message
+    :param expected: what stands in the columns, for the message
     """
     remedy = _remedy(path.stem)
     try:

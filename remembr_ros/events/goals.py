@@ -168,7 +168,7 @@ class Goals:
             places = [at for ns, at in self._plans if first_ns <= ns <= last_ns]
             place = place or (places[-1] if places else None)
         asked, result = plain(goal.asked) or {}, plain(goal.result) or {}
-        names_told = {part: _text_of(asked, names) for part, names in _NAMED.items()}
+        texts = {part: _text_of(asked, names) for part, names in _NAMED.items()}
         why = ''
         if goal.outcome != 'succeeded':
             tried = f'{", ".join(failed[:MOST_FAILED])} failed' if failed else ''
@@ -183,7 +183,7 @@ class Goals:
         return deed(
             goal.begin_ns,
             end_ns,
-            **{**names_told, 'object': names_told['object'] or thing},
+            **{**texts, 'object': texts['object'] or thing},
             kind=kind,
             outcome=goal.outcome,
             reason=why[:5000],

@@ -69,7 +69,7 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close(told=error is None)
+        self.close(reported=error is None)
 
     @property
     def problem(self) -> str:
@@ -291,16 +291,16 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
         """Return every memory, oldest first."""
         return sorted(self.engine.select(), key=lambda m: (m.start_ns, m.id))
 
-    def close(self, *, told: bool = True) -> None:
+    def close(self, *, reported: bool = True) -> None:
         """Close the connection; an embedded database's file can then be opened by another process.
 
-        :param told: somebody knows what move_map did; False: when it is called again, it says so again
+        :param reported: somebody knows what move_map did; False: when it is called again, it says so again
         """
         if self._spooling:
             self._spooling.close()
         with self._writing:
             self._disconnect()
-            self._changes.close(told)
+            self._changes.close(reported)
 
     @contextmanager
     def _changing(self) -> Iterator[Engine]:

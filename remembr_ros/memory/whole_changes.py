@@ -154,15 +154,15 @@ class WholeChanges:
             ]
             return any(cut.has_rows or _is_done(engine, cut.work.placed) for cut in asked_before)
 
-    def close(self, told: bool = True) -> None:
+    def close(self, reported: bool = True) -> None:
         """Let go of what was moved.
 
-        :param told: somebody knows that it was; False: it will be recognised when it is asked for again
+        :param reported: somebody knows that it was; False: it will be recognised when it is asked for again
         """
         moved, self._moved = self._moved, []
         for undertaking in moved:
             try:
-                if told:
+                if reported:
                     undertaking.end()
             except StoreUnavailable as error:
                 logger.warning('the memories were moved, but that may be said once more: %s', error)

@@ -53,7 +53,7 @@ class Pinhole:
     def at(self, width: int, height: int, image: str) -> 'Pinhole':
         """Return the same camera at the resolution of an image: drivers publish both at different ones.
 
-        :param image: the image is, for the error
+        :param image: what the image is, for the error
         :raises InvalidRequest: the image has another shape
         """
         if (self.width, self.height) == (width, height):

@@ -81,16 +81,16 @@ def transcriber(model: str) -> Transcribe | None:
     return lambda recording: whisper.transcribe(decode_recording(recording)).text
 
 
-def forget(site: Site, ids: Sequence[str], *, who: str) -> int:
+def forget(site: Site, ids: Sequence[str], *, asker: str) -> int:
     """Delete memories with their pictures, thumbnails and the answers that rest on them; return how many.
 
-    :param who: wants that, for the log
+    :param asker: who wants that, for the log
     :raises InvalidRequest: nothing may be forgotten here
     :raises StoreUnavailable: the memory is out of reach
     """
     names = {name for memory in site.backend.get(ids) for name in memory.keyframes}
     # Before: it may be done where nobody hears so.
-    logger.warning('%s wants %d memories forgotten: %s', who, len(ids), ', '.join(ids))
+    logger.warning('%s wants %d memories forgotten: %s', asker, len(ids), ', '.join(ids))
     try:
         count = site.backend.forget(ids)
     finally:
@@ -103,7 +103,7 @@ def forget(site: Site, ids: Sequence[str], *, who: str) -> int:
 def unknown_argument(route: str, given: Iterable[str], known: Iterable[str]) -> str | None:
     """Return why what was given is refused: dropped silently, it would look as if it had counted.
 
-    :param route: takes these arguments, such as a tool
+    :param route: what takes these arguments, such as a tool
     :param given: names of arguments
     :param known: names of those that it takes
     :return: for a person or an agent; None: all of it is known

@@ -144,14 +144,14 @@ def _stays(deeds: Sequence[Occurrence], lines: Sequence[ToldLine]) -> list[ToldL
     of_place: dict[str, list[Occurrence]] = {}
     for deed in deeds:
         of_place.setdefault(deed.where, []).append(deed)
-    ends_first = []
+    stay_lines = []
     for place, stays in of_place.items():
         seconds = sum(deed.seconds for deed in stays)
         often = 'once' if len(stays) == 1 else f'{len(stays)} times'
         ends = Hit(stays[0].memories[1], SURE), Hit(stays[-1].memories[-1], SURE)
         text = f'{neutral(said_name(place))}: {often}, {format_duration(seconds)} in all'
-        ends_first.append(ToldLine(text, ends, seconds))
-    return [*ends_first, *lines] if len(ends_first) == 1 else ends_first
+        stay_lines.append(ToldLine(text, ends, seconds))
+    return [*stay_lines, *lines] if len(stay_lines) == 1 else stay_lines
 
 
 def _summed_up(deeds: Sequence[Occurrence], context: CallContext) -> str:

@@ -172,7 +172,7 @@ def without_invented_numbers(claim: Claim, question: Question, texts: Sequence[s
     told; a count of the cited memories is one, too. Places, times and durations are appended by code; what a
     model writes of them is not to be trusted. Where code appends them, this holds for days, too.
 
-    :param texts: by code, such as a measured distance
+    :param texts: told by code, such as a measured distance
     :raises Ungrounded: a text that is nothing but such sentences
     """
     cited = [*claim.evidence, *(hit for hit in (claim.start, claim.end) if hit is not None)]

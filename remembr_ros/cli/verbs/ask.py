@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     # To name a place is to change the memory.
     with stdout_for_json(args.json), open_memory(args, read_only=not name_said(args.question)) as store:
         agent = build_agent(store, agent_config(args), keyframes=store)
-        agent.naming = lambda name, question: name_here(name, question, lambda one: store.name_places([one]))
+        agent.naming = lambda name, question: name_here(name, question, lambda new: store.name_places([new]))
         # Loaded now, not within the time of the question: a language model that does not answer shall leave
         # enough of it for the planner that steps in.
         store.embedder  # noqa: B018

@@ -218,7 +218,7 @@ def _nothing_gone(before: Sequence[Scene], new: Scene, config: Consolidation) ->
 
 
 def _known(scene: Scene, before: Scene, config: Consolidation) -> NDArray[np.bool_]:
-    """Return which sentences of one scene the other says, too: shape (sentences of said,).
+    """Return which sentences of one scene the other says, too: shape (sentences of scene,).
 
     Each counts, not their mean: one sentence about a person is the change among ten about a room.
     """

@@ -90,13 +90,13 @@ def diary(
         within(episodes_of(own), after_ns, before_ns) or within(unplaced(own, []), after_ns, before_ns)
         for own in of_robot.values()
     ]
-    told = [
-        _filled([part for whole in episodes for part in by_day(whole, zone)], of_robot[episodes[0].robot])
-        for episodes in divided([episodes for episodes in lived if episodes], most)
+    groups = [
+        _filled([part for whole in group for part in by_day(whole, zone)], of_robot[group[0].robot])
+        for group in divided([group for group in lived if group], most)
     ]
-    total_ns = sum(episode.end_ns - episode.start_ns for episodes in told for episode in episodes)
+    total_ns = sum(episode.end_ns - episode.start_ns for group in groups for episode in group)
     longest_ns = max(SHORTEST_CUT_NS, total_ns // PIECES)
-    whole = [piece for some in told for episode in some for piece in pieces(episode, longest_ns)]
+    whole = [piece for group in groups for episode in group for piece in pieces(episode, longest_ns)]
     words = Vocabulary(map(_sights, whole))
     episodes = sorted(
         (_described(episode, words) for episode in whole),

@@ -131,14 +131,15 @@ def turned(turn: Stretch) -> str:
     return f'{side} by about {abs(math.degrees(turn.turned_rad)):.0f} degrees'
 
 
-def said_of(one: Stretch) -> str:
+def said_of(move: Stretch) -> str:
     """Return what a robot did for a while, where, how fast."""
-    if one.motion is Motion.STANDING:
-        facing = f' facing yaw {math.degrees(one.start.yaw):.0f}' if one.start else ''
-        return f'stood {one.seconds:.0f} s at {_at(one.start)}{facing}'
-    if one.motion is Motion.DRIVING:
-        return f'drove {one.driven_m:.1f} m at {one.speed:.2f} m/s from {_at(one.start)} to {_at(one.end)}'
-    return f'turned {turned(one)} at {_at(one.start)}'
+    if move.motion is Motion.STANDING:
+        facing = f' facing yaw {math.degrees(move.start.yaw):.0f}' if move.start else ''
+        return f'stood {move.seconds:.0f} s at {_at(move.start)}{facing}'
+    if move.motion is Motion.DRIVING:
+        way = f'from {_at(move.start)} to {_at(move.end)}'
+        return f'drove {move.driven_m:.1f} m at {move.speed:.2f} m/s {way}'
+    return f'turned {turned(move)} at {_at(move.start)}'
 
 
 def _at(pose: Pose | None) -> str:

@@ -151,7 +151,7 @@ def changes_of(known: KnownObject, since_ns: int, until_ns: int | None = None) -
         found.append(ObjectChange('missing', known, first_ns))
         if back_ns is not None and not any(first_ns <= at <= back_ns for at in came):
             found.append(ObjectChange('returned', known, back_ns))
-    within = [one for one in found if since_ns < one.at_ns and (until_ns is None or one.at_ns <= until_ns)]
+    within = [new for new in found if since_ns < new.at_ns and (until_ns is None or new.at_ns <= until_ns)]
     return sorted(within, key=lambda change: change.at_ns)
 
 

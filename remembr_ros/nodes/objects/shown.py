@@ -75,13 +75,13 @@ def drawn(known: Sequence[KnownObject], messages: Sequence[ObjectMsg]) -> Marker
     return markers.clear(shown)
 
 
-def _detections(known: Sequence[KnownObject], array_shown: ObjectArray) -> Any:
+def _detections(known: Sequence[KnownObject], shown: ObjectArray) -> Any:
     """Return what is there now as others' programs understand it: each label with its share."""
     from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithPose
 
     array = Detection3DArray()
-    array.header.stamp = array_shown.stamp
-    for thing, msg in zip(known, array_shown.objects, strict=True):
+    array.header.stamp = shown.stamp
+    for thing, msg in zip(known, shown.objects, strict=True):
         if msg.presence == ObjectMsg.MISSING:
             continue
         array.header.frame_id = msg.memory.pose.header.frame_id

@@ -95,22 +95,22 @@ class ActionCall:
         return bool(self._client.server_is_ready())
 
     def _followed(
-        self, sent: _Goal, on_feedback: Callable[[Any], None], cancel: threading.Event, limit_s: float
+        self, goal: _Goal, on_feedback: Callable[[Any], None], cancel: threading.Event, limit_s: float
     ) -> Any:
         begun = seen = time.monotonic()
         cancelled_at: float | None = None
         while True:
             with suppress(Empty):
-                on_feedback(sent.feedback.get(timeout=LOOK_S))
+                on_feedback(goal.feedback.get(timeout=LOOK_S))
                 continue
-            if sent.response is not None and sent.response.done():
-                return sent.response.result().result
-            if sent.handle is not None and not sent.handle.accepted:
+            if goal.response is not None and goal.response.done():
+                return goal.response.result().result
+            if goal.handle is not None and not goal.handle.accepted:
                 raise StoreUnavailable(f'{self._name} takes no goals: is the agent node active?')
             now = time.monotonic()
             if cancel.is_set() and cancelled_at is None:
-                cancelled_at, sent.unwanted = now, True
-                self._in_executor(lambda: self._cancel(sent))
+                cancelled_at, goal.unwanted = now, True
+                self._in_executor(lambda: self._cancel(goal))
             if cancelled_at is not None and now - cancelled_at > CANCEL_S:
                 raise Cancelled('it was cancelled; the agent node has not confirmed that')
             if self._is_ready():

@@ -138,7 +138,7 @@ def forget(site: SITE, memory_id: MemoryId, request: Request, response: Response
     """Delete a memory with its pictures, for good; with what the browser keeps. `forgotten`: how many."""
     _can(site, Ability.FORGET)
     memory = memory_of(site, memory_id)
-    count = forget_for_good(site, [memory.id], who=request.state.who)
+    count = forget_for_good(site, [memory.id], asker=request.state.who)
     if memory.source == PLACE:
         _tell_anew(site)
     response.headers['Clear-Site-Data'] = '"cache"'

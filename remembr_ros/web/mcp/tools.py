@@ -134,7 +134,7 @@ class Tools(ReadingTools):
         unknown = sorted(set(ids) - {memory.id for memory in found})
         count = 0
         if not dry_run and found:
-            count = forget(self._site, [memory.id for memory in found], who=who(ctx))
+            count = forget(self._site, [memory.id for memory in found], asker=who(ctx))
         return {'forgotten': count, 'found': len(found), 'unknown': unknown}
 
     async def go_to(

@@ -175,7 +175,7 @@ def test_cut_off_anywhere_and_asked_for_again_it_is_done_once(
             pass
         finally:
             step.left = 10**9
-        changes.close(told=False)  # as the end of the process does, let go of what is locked
+        changes.close(reported=False)  # as the end of the process does, let go of what is locked
         if opened_between:
             case.opened()
         told = not list(case.folder.glob('undone/*')) and case.state() == undisturbed.state()
@@ -196,13 +196,13 @@ def test_finishing_may_be_cut_off_as_well(tmp_path: Path, make: Make, step: Step
     with pytest.raises(Killed):
         transform(changes, case.rows)
     assert len({m.pose.x - int(m.id[1:]) for m in case.rows.there.values() if m.pose}) == 2
-    changes.close(told=False)
+    changes.close(reported=False)
     step.left = again
     try:
         changes = case.opened()
         transform(changes, case.rows)
     except Killed:
-        changes.close(told=False)
+        changes.close(reported=False)
         step.left = 10**9
         if list(case.folder.glob('undone/*')):
             transform(case.opened(), case.rows)
@@ -242,7 +242,7 @@ def cut_off(case: Case, step: Steps, verb: Verb) -> None:
     with pytest.raises(Killed):
         verb(changes, case.rows)
     step.left = 10**9
-    changes.close(told=False)
+    changes.close(reported=False)
     case.opened()
 
 

@@ -73,12 +73,12 @@ def answer_deeds(request: Request, question: Question, recall: Recall, scope: Sc
         thing = re.split(r'[.,;:!?\u2013-]\s', asked.says)[0] if earlier else asked.main
         query = DeedQuery(kind=SIGHT, object=happened.words_seen(thing, scope), scope=scope)
     else:
-        told = _state(asked.says, names, happened, scope, question)
+        state = _state(asked.says, names, happened, scope, question)
         if _JUST.match(asked.says) and (scope, request.window.at_ns) == (anytime, None):
             head, deeds = just_done(recall, question.now_ns, scope)
-            told = Claim(Kind.TEXT, f'{head}: {listed(question, deeds)}.', hits_of(deeds)) if deeds else None
-        if told is not None:
-            return replace(told, confidence=SURE)
+            state = Claim(Kind.TEXT, f'{head}: {listed(question, deeds)}.', hits_of(deeds)) if deeds else None
+        if state is not None:
+            return replace(state, confidence=SURE)
         query = understood(asked, names, request, question, scope)
     if query is None and asked.asked in _OF_SIGHTS:
         query = DeedQuery(kind=SIGHT, object=happened.words_seen(asked.main, scope), scope=scope)

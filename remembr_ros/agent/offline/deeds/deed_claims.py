@@ -180,9 +180,9 @@ def _rooms(about: FoundAnswer) -> Claim | None:
     names = {deed.facts.place: deed for deed in reversed(about.some) if deed.facts.place}
     if not names:
         return nothing(about)
-    latest = sorted(names.values(), key=lambda deed: deed.start_ns)
+    deeds = sorted(names.values(), key=lambda deed: deed.start_ns)
     never = 'Not in: ' if about.query.never else ''
-    return Claim(Kind.TEXT, f'{never}{", ".join(deed.where for deed in latest)}.', hits_of(latest))
+    return Claim(Kind.TEXT, f'{never}{", ".join(deed.where for deed in deeds)}.', hits_of(deeds))
 
 
 def _duration(about: FoundAnswer) -> Claim | None:

@@ -291,8 +291,8 @@ def _changes(about: ObjectAnswer) -> Claim | None:
     found.sort(key=lambda change: list(_SAID).index(change.kind) if change.kind != 'appeared' else len(_SAID))
     since = f'since {format_clock(since_ns, zone)}' if since_ns else ''
     if not found:
-        what = ' or '.join(_SAID[kind] for kind in asked.changes) or 'changed'
-        text = f'nothing is known to be {what}'
+        kinds = ' or '.join(_SAID[kind] for kind in asked.changes) or 'changed'
+        text = f'nothing is known to be {kinds}'
     else:
         text = '; '.join(
             f'{_SAID[kind]}: {listed(change.known for change in found if change.kind == kind)}'

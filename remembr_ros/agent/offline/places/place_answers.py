@@ -215,18 +215,19 @@ def _where(about: _About) -> Claim:
 
 
 def _between(about: _About) -> Claim:
-    one, other = about.asked.places[:2]
+    first, second = about.asked.places[:2]
     if about.asked.says('how far|distance|metres|meters'):
-        if one.memory.map_id != other.memory.map_id:
-            return Claim(Kind.NOT_SEEN, f'On different maps are {described([one, other])}.')
-        way, metres = f'{one.said} to that of {other.said}', distance(one.pose.position, other.pose.position)
+        if first.memory.map_id != second.memory.map_id:
+            return Claim(Kind.NOT_SEEN, f'On different maps are {described([first, second])}.')
+        metres = distance(first.pose.position, second.pose.position)
+        way = f'{first.said} to that of {second.said}'
         text = f'From the middle of {way} it is {metres:.1f} m in a straight line.'
-        return Claim(Kind.TEXT, text, [_hit(one), _hit(other)])
-    passages = list(_passages(about.visits, one, other))
+        return Claim(Kind.TEXT, text, [_hit(first), _hit(second)])
+    passages = list(_passages(about.visits, first, second))
     if not passages and not about.asked.says('from'):
-        passages = list(_passages(about.visits, other, one))
+        passages = list(_passages(about.visits, second, first))
     if not passages:
-        return Claim(Kind.NOT_SEEN, f'I do not remember going from {one.said} to {other.said}.')
+        return Claim(Kind.NOT_SEEN, f'I do not remember going from {first.said} to {second.said}.')
     left, between, came = max(passages, key=lambda passage: passage[2].start_ns)
     ends = Hit(left.memories[-1], 1.0), Hit(came.memories[0], 1.0)
     way = f'from {left.place.said} to {came.place.said}'
