@@ -97,7 +97,7 @@ class Server:
 class Refused(ChatUnavailable):
     """Raised when the server answers with an error.
 
-    :param said: all that it said; not to be shown, as it may hold the key
+    :param reply: all that it said; not to be shown, as it may hold the key
     """
 
     def __init__(self, message: str, status: int, reply: str, retry_after: str | None) -> None:

@@ -11,7 +11,7 @@ class Problem:
     """The state of something that may fail and recover. Not locked: its owner is.
 
     :param log: where a problem is logged as an error, at most once per period, and its end
-    :param what: is wrong; the log puts it before the text of the problem
+    :param trouble: what is wrong; the log puts it before the text of the problem
     :param recovered: what is logged at the end
     :param clock: monotonic [s]
     """

@@ -94,9 +94,9 @@ def state_left(facts: DeedFacts) -> str:
     """Return the state in which a deed left its object; empty: it changed none, as far as is known."""
     if facts.outcome in ('failed', 'cancelled'):
         return ''
-    name = facts.details.get(STATE)
-    if isinstance(name, str) and name.strip():
-        return ' '.join(name.split())[:MAX_NAMED]
+    text = facts.details.get(STATE)
+    if isinstance(text, str) and text.strip():
+        return ' '.join(text.split())[:MAX_NAMED]
     return next((state for kind, state in _LEFT.items() if is_same_kind(facts.kind, kind)), '')
 
 
@@ -113,14 +113,14 @@ def with_states(deeds: Iterable[Memory], known: Sequence[KnownObject]) -> list[M
         if (facts := facts_of(memory)) is None:
             continue
         meant, left = by_id.get(facts.object_id), state_left(facts)
-        states = {name: tuple(s for s in spans if s[2] != memory.id) for name, spans in states.items()}
+        states = {name: tuple(s for s in entries if s[2] != memory.id) for name, entries in states.items()}
         if meant is not None and left:
             more = (*states.get(meant.id, ()), (memory.end_ns, left, memory.id))
             states[meant.id] = tuple(sorted(more))[-STATES:]
     return [
-        replace(thing.memory, facts={**thing.memory.facts, 'states': [list(state) for state in states_now]})
+        replace(thing.memory, facts={**thing.memory.facts, 'states': [list(state) for state in known_states]})
         for thing in known
-        if (states_now := states.get(thing.id, ())) != thing.facts.states
+        if (known_states := states.get(thing.id, ())) != thing.facts.states
     ]
 
 

@@ -139,12 +139,9 @@ class Happened:
         names = self.places.names_of(seen)
         found = [
             Occurrence(
-                sight.start_ns,
-                sight.end_ns,
-                DeedFacts(kind=SIGHT, object=query.object, place=place),
-                (sight,),
+                item.start_ns, item.end_ns, DeedFacts(kind=SIGHT, object=query.object, place=place), (item,)
             )
-            for sight, place in zip(seen, names, strict=True)
+            for item, place in zip(seen, names, strict=True)
         ]
         if query.object and not query.scope.source:
             things = self._recall.find_objects(ObjectQuery(query.object, scope=query.scope))

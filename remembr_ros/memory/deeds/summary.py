@@ -22,9 +22,9 @@ def by_day(deeds: Sequence[Occurrence], zone: tzinfo) -> dict[date, list[Occurre
     return days
 
 
-def days_without(occurrences: Sequence[Occurrence], whole: Sequence[Occurrence], zone: tzinfo) -> list[date]:
+def days_without(deeds: Sequence[Occurrence], whole: Sequence[Occurrence], zone: tzinfo) -> list[date]:
     """Return the days between the first and the last of all on which none of some began."""
-    days, busy = sorted(by_day(whole, zone)), by_day(occurrences, zone)
+    days, busy = sorted(by_day(whole, zone)), by_day(deeds, zone)
     every = [days[0] + timedelta(days=n) for n in range((days[-1] - days[0]).days + 1)] if days else []
     return [day for day in every if day not in busy]
 

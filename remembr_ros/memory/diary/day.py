@@ -283,8 +283,8 @@ def _change(leg: Episode) -> int | None:
 def _likeness(memories: Sequence[Memory], at: int) -> float:
     """Return how alike what is said before a memory and from it on is: a cosine of words, 0 to 1."""
     before, after = (
-        Counter(word for memory in memories_there for word in stems_of(memory))
-        for memories_there in (memories[max(at - AROUND, 0) : at], memories[at : at + AROUND])
+        Counter(word for memory in side for word in stems_of(memory))
+        for side in (memories[max(at - AROUND, 0) : at], memories[at : at + AROUND])
     )
     squares = sum(n * n for n in before.values()) * sum(n * n for n in after.values())
     return sum(number * after[word] for word, number in before.items()) / squares**0.5 if squares else 1.0

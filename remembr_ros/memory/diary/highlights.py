@@ -70,14 +70,14 @@ class Vocabulary:
         }
         sentences = dict.fromkeys(text for memory in sample for text in sentences_of(memory))
         left = {text: frozenset(_stems(text)) for text in islice(sentences, SENTENCES)}
-        sentences_told: list[str] = []
-        while left and len(sentences_told) < count:
+        chosen: list[str] = []
+        while left and len(chosen) < count:
             best = max(left, key=lambda text: _worth(left[text], worth))
             known = left.pop(best)
-            sentences_told.append(best)
+            chosen.append(best)
             # Of a sentence that says half the same again, nothing is told.
             left = {text: rest for text, stems in left.items() if 2 * len(rest := stems - known) > len(stems)}
-        return [cut(text) for text in sentences_told]
+        return [cut(text) for text in chosen]
 
 
 def spread(memories: Sequence[Memory]) -> Sequence[Memory]:

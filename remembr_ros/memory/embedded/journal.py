@@ -58,13 +58,13 @@ class Journal:
     """Keeps a change until it is done. Not safe to share between threads.
 
     :param path: made when first needed
-    :param of: identity of the memory
+    :param identity: of the memory
     :raises StoreMismatch: the file is something else, of another memory or version; it stays as it is
     """
 
-    def __init__(self, path: Path, owner: str) -> None:
+    def __init__(self, path: Path, identity: str) -> None:
         self._path = path
-        self._of = owner
+        self._of = identity
         self.pending = self._read()
         """What was begun and is not known to be done; None: nothing."""
 
