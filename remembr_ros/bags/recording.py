@@ -2,11 +2,12 @@
 
 Message types are taken from the ROS distributions, not from the definitions in the file: they are the same
 everywhere, and a broken definition does not matter. Only other types are learned there: Recording.readable.
-What the parsers raise on damaged bytes has no class in common: around them, any Exception is damage.
 """
 
 import importlib
 import logging
+import sqlite3
+import struct
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, closing, suppress
@@ -14,6 +15,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from remembr_ros.bags.layout import storage_files, topics_in_metadata
 from remembr_ros.errors import BagUnreadable
@@ -99,14 +102,14 @@ class Recording:
         self._readers: list[Any] = []
         storages = storage_files(self.path)
         self._is_ros1 = storages[0].suffix == '.bag'
-        self._late_damage: Exception | None = None
+        self._late_damage: BaseException | None = None
         self._complained: set[str] = set()
         self._names = dict(_SAME_AS)
         try:
             for storage in storages:
                 try:
                     self._readers.append(self._stack.enter_context(_reader(storage)))
-                except Exception as error:
+                except _damage() as error:
                     if not self._readers:
                         raise
                     self._late_damage = error  # the parts before it are good: deliver them first
@@ -116,7 +119,7 @@ class Recording:
             self.start_ns: int = min((int(reader.start_time) for reader in filled), default=0)
             self.end_ns: int = max((int(reader.end_time) - 1 for reader in filled), default=0)
             self._typestore: Any = _typestore(ros1=self._is_ros1)
-        except Exception as error:
+        except _damage() as error:
             self._stack.close()
             raise BagUnreadable(self._damaged(error)) from error
         if not any(topic.count for topic in self.topics.values()):
@@ -159,7 +162,7 @@ class Recording:
                         yield RawMessage(connection.topic, connection.msgtype, int(log_ns), data)
             if self._late_damage:
                 raise self._late_damage
-        except Exception as error:
+        except _damage() as error:
             raise BagUnreadable(self._damaged(error)) from error
 
     def readable(self, topics: Iterable[str]) -> list[str]:
@@ -169,7 +172,7 @@ class Recording:
             try:
                 self._learn(self.topics[topic].msgtype)
                 found.append(topic)
-            except Exception as error:  # noqa: BLE001 (see above)
+            except _damage() as error:
                 _log.warning('left out: %s, of %s: %s', topic, self.topics[topic].msgtype, _text(error))
         return found
 
@@ -197,7 +200,7 @@ class Recording:
         convert = self._typestore.deserialize_ros1 if self._is_ros1 else self._typestore.deserialize_cdr
         try:
             return convert(message.data, msgtype)
-        except Exception as error:
+        except _damage() as error:
             raise ValueError(f'a message on {message.topic} is no {msgtype}: {_text(error)}') from error
 
     def deserialize_or_skip(self, message: RawMessage) -> Any:
@@ -222,7 +225,7 @@ class Recording:
                 topics[name] = Topic(name, msgtype, count)
         return topics
 
-    def _damaged(self, error: Exception) -> str:
+    def _damaged(self, error: BaseException) -> str:
         suffix = next((s for s in _RESCUE if self.path.suffix == s or any(self.path.glob(f'*{s}*'))), '')
         topics = getattr(self, 'topics', None)
         listed = self.describe_topics() if topics else topics_in_metadata(self.path)
@@ -269,7 +272,45 @@ def _typestore(*, ros1: bool) -> Any:
     return store
 
 
-def _text(error: Exception) -> str:
+@cache
+def _damage() -> tuple[type[BaseException], ...]:
+    """Return what the parsers raise on bytes that are not what they should be."""
+    from rosbags import rosbag1, rosbag2
+    from rosbags.serde import SerdeError
+    from rosbags.typesys import TypesysError
+
+    kinds: list[type[BaseException]] = [
+        rosbag1.ReaderError,
+        rosbag2.ReaderError,
+        SerdeError,
+        ArithmeticError,
+        AssertionError,
+        AttributeError,
+        EOFError,
+        LookupError,
+        MemoryError,
+        OSError,
+        RuntimeError,  # lz4
+        TypeError,
+        TypesysError,
+        ValueError,
+        sqlite3.Error,
+        struct.error,
+        yaml.YAMLError,
+    ]
+    # The libraries below rosbags, by version of it and of Python
+    for module, name in (
+        ('apsw', 'Error'),
+        ('backports.zstd', 'ZstdError'),
+        ('compression.zstd', 'ZstdError'),
+        ('zstandard', 'ZstdError'),
+    ):
+        with suppress(ImportError):
+            kinds.append(getattr(importlib.import_module(module), name))
+    return tuple(kinds)
+
+
+def _text(error: BaseException) -> str:
     text = str(error).strip().rstrip('.') or type(error).__name__
     return next((meaning for part, meaning in _MEANING.items() if part in text), text)
 

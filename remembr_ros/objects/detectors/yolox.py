@@ -44,9 +44,9 @@ class YoloxDetector:
         if image is None:
             return []
         blob, ratio = self._letterboxed(image)
-        try:  # its errors have no class in common
+        try:
             rows = self._session.run(None, {self._input: blob})[0][0]
-        except Exception as error:
+        except _errors() as error:
             raise DetectorFailed(f'{self._path} does not work: {error}') from error
         boxes, scores = self._decoded(rows)
         found = suppressed(boxes / ratio, scores, self._labels, self._min_score, image.shape[:2])
@@ -72,7 +72,7 @@ class YoloxDetector:
             session = onnxruntime.InferenceSession(
                 self._path, options, providers=onnxruntime.get_available_providers()
             )
-        except Exception as error:
+        except _errors() as error:
             raise DetectorFailed(f'{self._path} cannot be loaded as an ONNX model: {error}') from error
         inputs, outputs = session.get_inputs(), session.get_outputs()
         shape = inputs[0].shape if len(inputs) == 1 else []
@@ -117,6 +117,14 @@ class YoloxDetector:
             halves = np.exp(rows[:, 2:4]) * strides / 2.0
             boxes = np.concatenate([middles - halves, middles + halves], axis=1)
         return boxes, rows[:, 4:5] * rows[:, 5:]
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    """Return what onnxruntime raises: its errors have no class in common."""
+    from onnxruntime.capi import onnxruntime_pybind11_state as state  # type: ignore[import-untyped]
+
+    own = [kind for kind in vars(state).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+    return (*own, RuntimeError, ValueError)
 
 
 def read_labels(path: str) -> list[str]:
