@@ -164,7 +164,8 @@ class ObjectsNode(ManagedNode):
 
     def _give_back_later(self, kept: KeptObjects) -> None:
         if (executor := self.executor) is not None:
-            executor.create_task(kept.close)
+            with suppress(AttributeError):  # shut down in the meantime: its guard condition is gone
+                executor.create_task(kept.close)
 
     def _why_poor(self, stamp_ns: int) -> str:
         return self._poses.why_none(stamp_ns, stamp_ns) if self._poses is not None else ''
