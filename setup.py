@@ -21,14 +21,10 @@ extras = {
     'vlm': ['accelerate>=1.1', 'num2words>=0.5.13', 'pillow>=10', 'torch>=2.4', 'transformers>=4.56'],
     # sounddevice also needs PortAudio: apt install libportaudio2
     'speech': ['faster-whisper>=1.2', 'sounddevice>=0.4.6', 'soxr>=0.4'],
-    # the rendered building and the demo's picture
-    'simulation': ['pyvista>=0.44', 'matplotlib>=3.6'],
     # the page and its JSON API
     'web': ['fastapi>=0.115', 'uvicorn>=0.30'],
     # the memory for other agents, by the Model Context Protocol; 2.0 changed the names of the SDK
     'mcp': ['mcp>=2.0,<3'],
-    # the report of an evaluation
-    'evaluation': ['jinja2>=3.1'],
 }
 extras['all'] = sorted({requirement for group in extras.values() for requirement in group})
 # By the extra of this name colcon test knows that there are tests for pytest.
@@ -63,8 +59,6 @@ setup(
             'agent/llm/prompts/*.md',
             'memory/embedded/README.md',
             'captioning/captioners/prompts/*.md',
-            'evaluation/prompts/*.md',
-            'evaluation/report/templates/*.j2',
             'nodes/base/services.xml',
             'web/page/*',
         ]

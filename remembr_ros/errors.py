@@ -30,6 +30,7 @@
     │   └── NotConfirmed            a person refused the goal, or did not confirm it in time
     ├── NodeUnavailable     a ROS node does not answer or cannot be configured
     ├── BagUnreadable       a recording is damaged, empty or lacks what is needed
+    ├── ExtensionFailed     what another package adds is missing, cannot be imported, or is there twice
     └── InvalidRequest      an argument makes no sense (wrong usage)
 
 Messages say what is wrong and what to do about it. What they quote of files, servers and messages comes as
@@ -172,6 +173,10 @@ class NodeUnavailable(RemembrError):
 
 class BagUnreadable(RemembrError):
     """Raised when a recording is damaged, empty or lacks what is needed."""
+
+
+class ExtensionFailed(RemembrError):
+    """Raised when what another package adds is missing, cannot be imported, or is there twice."""
 
 
 class InvalidRequest(RemembrError):

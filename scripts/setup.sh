@@ -12,7 +12,7 @@ python=${PYTHON:-python3}
 ros=wheels
 if [ -n "${AMENT_PREFIX_PATH:-}" ] && "$python" -c 'import rclpy' 2>/dev/null; then ros=sourced; fi
 
-inputs=$(find setup.py setup.cfg scripts/setup.sh scripts/relocate_ros_wheels.py requirements \
+inputs=$(find setup.py setup.cfg remembr_bench/setup.py scripts/setup.sh scripts/relocate_ros_wheels.py requirements \
   remembr_msgs test/interfaces -type f | LC_ALL=C sort)
 wanted=$( { echo "$root $ros ${ROS_DISTRO:-}"; "$python" --version; cat $inputs; } | sha256sum | cut -d' ' -f1)
 if [ "$(cat "$venv/.setup-done" 2>/dev/null || true)" = "$wanted" ]; then exit 0; fi
@@ -57,9 +57,9 @@ install() {  # uv first; pip where uv cannot reach the index as pip can
 say 'installing packages'
 if [ "$ros" = sourced ]; then
   # The messages of a binary ROS 2 are compiled against the system's numpy 1.
-  install --constraint <(echo 'numpy<2') -e ".[all,dev]" 'torch==2.13.0'
+  install --constraint <(echo 'numpy<2') -e ".[all,dev]" -e ./remembr_bench 'torch==2.13.0'
 else
-  install --constraint requirements/constraints.txt -r requirements/ros-jazzy-wheels.txt -e ".[all,dev]" torch
+  install --constraint requirements/constraints.txt -r requirements/ros-jazzy-wheels.txt -e ".[all,dev]" -e ./remembr_bench torch
 fi
 
 # Not by the venv's Python, which has the one that was built here before, and not by the name of the package alone: the

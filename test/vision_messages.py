@@ -10,7 +10,6 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from remembr_ros.bags.recording import Recording
 from remembr_ros.geometry import Transform, compose, inverse
 from remembr_ros.objects.detectors.detection import Detection, PixelBox
-from remembr_ros.objects.detectors.simulated import recorded_detector
 from remembr_ros.objects.lifting import CameraView, lift
 from remembr_ros.objects.recorded_views import RecordedViews
 from remembr_ros.timestamps import NS
@@ -128,6 +127,8 @@ class ToldHome:
     """
 
     def __init__(self, home: Path, errors: str = '') -> None:
+        from remembr_bench.simulation.detector import recorded_detector
+
         self._home = home
         views, detector = RecordedViews(home / 'bag', None, DEPTHS), recorded_detector(f'{home}{errors}')
         self.seen = [(view, detector.detect(view.image, view.stamp_ns)) for view in views]

@@ -1,2 +1,1 @@
-"""The remembr command: main.py finds a verb, verbs/ has each in a file, evaluation/ those of remembr eval,
-serving/ those that go on until they are stopped."""
+"""The remembr command: main.py finds a verb, verbs/ has each in a file, serving/ those that go on."""

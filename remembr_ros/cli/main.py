@@ -13,7 +13,8 @@ from keyword import iskeyword
 from typing import Any, NoReturn
 
 from remembr_ros import __version__
-from remembr_ros.errors import InvalidRequest, RemembrError
+from remembr_ros.errors import ExtensionFailed, InvalidRequest, RemembrError
+from remembr_ros.extensions import extensions, load_extension, origin
 from remembr_ros.printable import plain_output
 from remembr_ros.stop import ignore_signals_at_exit
 
@@ -35,13 +36,21 @@ VERBS = {
     'import': 'store the memories of a file',
     'map': 'rename a map, or place its memories in another one',
     'captioner': 'try captioners on images',
-    'eval': 'answer a data set of questions and score the answers',
-    'coda': "convert CODa's folders to rosbags",
     'web': 'show the memory as a page in a browser',
     'mcp': 'let other agents use the memory, by the Model Context Protocol',
-    'demo': 'render a building, remember a tour through it, ask five questions',
 }
 """Each verb is the module of that name with add_arguments(parser) and run(args) -> exit code."""
+
+LABORATORY = {
+    'eval': 'answer a data set of questions and score the answers',
+    'demo': 'render a building, remember a tour through it, ask five questions',
+    'coda': "convert CODa's folders to rosbags",
+}
+"""The verbs of the package remembr_bench: they come by entry points, as those of any package do."""
+NO_LABORATORY = (
+    'this verb comes with the package remembr_bench; where its sources are: pip install ./remembr_bench, or '
+    'colcon build --base-paths . remembr_msgs remembr_bench'
+)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -69,16 +78,26 @@ def _run(argv: Sequence[str] | None) -> int:
     parser = _Parser(prog='remembr', description="A robot's memory: what it saw, where and when.")
     parser.add_argument('--version', action='version', version=__version__)
     parser.add_argument('-v', '--verbose', action='store_true', help='log what is being done')
-    verbs = parser.add_subparsers(dest='verb', metavar='VERB', required=True)
-    parsers = {
-        name: verbs.add_parser(name, help=summary, description=f'{summary[0].upper()}{summary[1:]}.')
-        for name, summary in VERBS.items()
-    }
     # What stands before the verb are options without a value. Only the verb that is used is imported.
     words = sys.argv[1:] if argv is None else argv
     verb = next((word for word in words if not word.startswith('-')), '')
+    verbs = parser.add_subparsers(dest='verb', metavar='VERB', required=True)
+    parsers = {name: _add_verb(verbs, name, summary) for name, summary in VERBS.items()}
     if verb in VERBS:
         module = importlib.import_module(_module(verb))
+    else:
+        parsers |= {
+            name: _add_verb(verbs, name, LABORATORY.get(name, f'a verb of {origin(entry)}'))
+            for name, entry in extensions('verbs').items()
+            if name not in VERBS
+        }
+        try:
+            module = load_extension('verbs', verb)
+        except ExtensionFailed as error:
+            return _fail(verb, error)
+        if module is None and verb in LABORATORY:
+            return _fail(verb, ExtensionFailed(NO_LABORATORY))
+    if module is not None:
         module.add_arguments(parsers[verb])
     args = parser.parse_args(words)
     logging.basicConfig(
@@ -91,8 +110,7 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         code: int = module.run(args)
     except RemembrError as error:
-        print(f'remembr {args.verb}: {error}', file=sys.stderr)
-        return 2 if isinstance(error, InvalidRequest) else 1
+        return _fail(args.verb, error)
     except KeyboardInterrupt:
         ignore_signals_at_exit()
         print(f'remembr {args.verb}: interrupted', file=sys.stderr)
@@ -100,6 +118,18 @@ def _run(argv: Sequence[str] | None) -> int:
     if argv is None and args.verb == 'map':
         _end_at_once(code)
     return code
+
+
+def _add_verb(verbs: Any, name: str, summary: str) -> argparse.ArgumentParser:
+    made: argparse.ArgumentParser = verbs.add_parser(
+        name, help=summary, description=f'{summary[0].upper()}{summary[1:]}.'
+    )
+    return made
+
+
+def _fail(verb: str, error: RemembrError) -> int:
+    print(f'remembr {verb}: {error}', file=sys.stderr)
+    return 2 if isinstance(error, InvalidRequest) else 1
 
 
 def _end_at_once(code: int) -> NoReturn:
@@ -115,8 +145,8 @@ def _end_at_once(code: int) -> NoReturn:
 
 
 def _module(verb: str) -> str:
-    rooms = {'eval': 'evaluation', 'coda': 'evaluation', 'web': 'serving', 'mcp': 'serving'}
-    room = {**rooms, 'event': 'deeds', 'deeds': 'deeds', 'place': 'places'}.get(verb, 'verbs')
+    rooms = {'web': 'serving', 'mcp': 'serving', 'event': 'deeds', 'deeds': 'deeds', 'place': 'places'}
+    room = rooms.get(verb, 'verbs')
     # A module cannot have the name of a keyword.
     return f'remembr_ros.cli.{room}.{verb}{"_" if iskeyword(verb) else ""}'
 

@@ -68,9 +68,9 @@ def look(chromium: Any) -> Iterator[Callable[..., Any]]:
 @pytest.fixture(scope='session')
 def building(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the demo's robot remembers, and the map of its building."""
-    pytest.importorskip('pyvista', reason='rendering needs pyvista')
-    from remembr_ros.simulation.floor_plan import generate_building, write_floor_map
-    from remembr_ros.simulation.tour_bag import record_building
+    pytest.importorskip('remembr_bench', reason='needs the worlds of remembr_bench')
+    from remembr_bench.simulation.floor_plan import generate_building, write_floor_map
+    from remembr_bench.simulation.tour_bag import record_building
 
     folder = tmp_path_factory.mktemp('building')
     truth = record_building(folder / 'tour', rate_hz=1.0)

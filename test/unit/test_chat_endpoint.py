@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from remembr_bench.evaluation.metrics.judge import Judge
 from remembr_ros.agent.chat.bounded_call import complete
 from remembr_ros.agent.chat.client import Call, Message
 from remembr_ros.agent.chat.openai_client import OpenAIChat
@@ -16,7 +17,6 @@ from remembr_ros.agent.planner import Run
 from remembr_ros.captioning.captioners.by_name import get_captioner
 from remembr_ros.captioning.captioners.captioner import Clip, caption_clip
 from remembr_ros.errors import CaptionerFailed, ChatUnavailable, InvalidRequest, RemembrError
-from remembr_ros.evaluation.metrics.judge import Judge
 from test.scripted.server import ScriptedReply, ScriptedServer
 
 HELLO = (Message('user', 'Where is the lift?'),)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.extensions import load_extension
 from remembr_ros.geometry import MAX_COORDINATE, Point, Transform
 from remembr_ros.images import Bgr
 from remembr_ros.memory.objects.known import best_label
@@ -127,10 +128,9 @@ def get_detector(name: str, labels: str | None = None) -> Detector:
         from remembr_ros.objects.detectors.yolox import read_labels
 
         return OpenVocabularyDetector(model, read_labels(labels) if labels else ())
-    if kind == 'simulation' and model:
-        from remembr_ros.objects.detectors.simulated import recorded_detector
-
-        return recorded_detector(model)
+    if model and (make := load_extension('detectors', kind)):
+        detector: Detector = make(model, labels)
+        return detector
     raise InvalidRequest(
         f'there is no detector {name!r}; give onnx:MODEL.onnx, of the YOLOX family, transformers:MODEL, of '
         'OWL-ViT, OWLv2 or Grounding DINO, or simulation:FOLDER, of a recorded home'

@@ -51,9 +51,9 @@ VISION = VisionMessages(RosMessages())
 @pytest.fixture(scope='module')
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a recorded home: some 80 images of a drive through one room."""
-    pytest.importorskip('pyvista', reason='the extra simulation is not installed')
-    from remembr_ros.simulation.homes.home_bag import record_home
-    from remembr_ros.simulation.homes.layout import generate_home
+    pytest.importorskip('remembr_bench', reason='needs the worlds of remembr_bench')
+    from remembr_bench.simulation.homes.home_bag import record_home
+    from remembr_bench.simulation.homes.layout import generate_home
 
     folder, whole = tmp_path_factory.mktemp('home'), generate_home(12, 1)
     visit = replace(whole.visits[0], corners=whole.visits[0].corners[:3])

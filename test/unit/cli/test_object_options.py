@@ -20,9 +20,9 @@ BOXES_ONLY = ',box_px=0.001'
 @pytest.fixture(scope='module')
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a recorded home: about 250 images of one visit."""
-    pytest.importorskip('pyvista', reason='the extra simulation is not installed')
-    from remembr_ros.simulation.homes.home_bag import record_home
-    from remembr_ros.simulation.homes.layout import generate_home
+    pytest.importorskip('remembr_bench', reason='needs the worlds of remembr_bench')
+    from remembr_bench.simulation.homes.home_bag import record_home
+    from remembr_bench.simulation.homes.layout import generate_home
 
     folder = tmp_path_factory.mktemp('home')
     record_home(folder, generate_home(11, 1), 1.5)

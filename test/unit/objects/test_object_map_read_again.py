@@ -5,14 +5,17 @@ from functools import cache
 
 import pytest
 
-from remembr_ros.evaluation.objects.run import LEVELS, PROMISED, detected
 from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.objects.keeper import AGAIN_NS
 from remembr_ros.objects.lifting import CameraView, Lifted
 from remembr_ros.objects.object_map import ObjectMap
-from remembr_ros.simulation.homes.home_views import RATE_HZ, frames_of
-from remembr_ros.simulation.homes.layout import generate_home
 from remembr_ros.timestamps import NS
+
+pytest.importorskip('remembr_bench', reason='needs the worlds of remembr_bench')
+
+from remembr_bench.evaluation.objects.run import LEVELS, PROMISED, detected
+from remembr_bench.simulation.homes.home_views import RATE_HZ, frames_of
+from remembr_bench.simulation.homes.layout import generate_home
 
 SEEDS = (305, 316)
 

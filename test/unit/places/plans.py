@@ -8,12 +8,16 @@ from itertools import pairwise
 
 import cv2
 import numpy as np
+import pytest
 from shapely import Polygon, box, union_all
 
 from remembr_ros.geometry import Pose
 from remembr_ros.navigation.grid import Grid
-from remembr_ros.simulation.building import Building
-from remembr_ros.simulation.homes.home import Home
+
+pytest.importorskip('remembr_bench', reason='needs the worlds of remembr_bench')
+
+from remembr_bench.simulation.building import Building
+from remembr_bench.simulation.homes.home import Home
 
 Rect = tuple[float, float, float, float]
 """Low x, low y, high x, high y [m]."""

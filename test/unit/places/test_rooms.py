@@ -10,8 +10,11 @@ from shapely import Polygon, box
 from remembr_ros.geometry import Pose
 from remembr_ros.navigation.grid import Grid
 from remembr_ros.places.rooms import FoundRoom, find_rooms
-from remembr_ros.simulation.floor_plan import generate_building
-from remembr_ros.simulation.homes.layout import generate_home
+
+pytest.importorskip('remembr_bench', reason='needs the worlds of remembr_bench')
+
+from remembr_bench.simulation.floor_plan import generate_building
+from remembr_bench.simulation.homes.layout import generate_home
 from test.unit.places import plans
 from test.unit.places.plans import Plan, grid_of
 

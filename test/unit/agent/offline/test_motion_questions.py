@@ -17,11 +17,14 @@ from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
 from remembr_ros.geometry import StampedPose, distance, wrap_angle
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.simulation.floor_plan import generate_building
-from remembr_ros.simulation.tour import Tour
-from remembr_ros.simulation.truth import RecordingTruth, observe
 from remembr_ros.timestamps import NS
 from test.unit.agent.listed_recall import ListedRecall
+
+pytest.importorskip('remembr_bench', reason='needs the worlds of remembr_bench')
+
+from remembr_bench.simulation.floor_plan import generate_building
+from remembr_bench.simulation.tour import Tour
+from remembr_bench.simulation.truth import RecordingTruth, observe
 from test.unit.agent.overview.driven_tour import driven_m, twist_at
 
 START_NS = 1_772_442_000 * NS  # 2026-03-02 09:00:00

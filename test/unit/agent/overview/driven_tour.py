@@ -2,12 +2,17 @@
 
 from dataclasses import dataclass, replace
 
+import pytest
+
 from remembr_ros.geometry import Pose, StampedPose, distance, wrap_angle
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.simulation.floor_plan import generate_building
-from remembr_ros.simulation.tour import Tour
-from remembr_ros.simulation.truth import SEGMENT_S, RecordingTruth, observe
 from remembr_ros.timestamps import NS
+
+pytest.importorskip('remembr_bench', reason='needs the worlds of remembr_bench')
+
+from remembr_bench.simulation.floor_plan import generate_building
+from remembr_bench.simulation.tour import Tour
+from remembr_bench.simulation.truth import SEGMENT_S, RecordingTruth, observe
 
 RATE_HZ = 2.5  # Of the camera
 FINE_S = 0.04  # Step at which the tour's speed is looked at

@@ -12,8 +12,8 @@ import cv2
 import numpy as np
 import pytest
 
+from remembr_bench.evaluation.run.caption_cache import CachingCaptioner
 from remembr_ros.captioning.captioners.by_name import CAPTIONERS, get_captioner
-from remembr_ros.captioning.captioners.caption_cache import CachingCaptioner
 from remembr_ros.captioning.captioners.captioner import Caption, Captioner, Clip, caption_clip
 from remembr_ros.captioning.captioners.scene_text import SceneTextCaptioner
 from remembr_ros.captioning.captioners.vlm_model import VlmModel

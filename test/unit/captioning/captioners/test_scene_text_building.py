@@ -13,14 +13,16 @@ from remembr_ros.captioning.captioners.captioner import Clip, caption_clip
 from remembr_ros.captioning.captioners.scene_text import SceneTextCaptioner
 from remembr_ros.geometry import Pose
 from remembr_ros.images import Bgr, decode_compressed, encode_jpeg
-from remembr_ros.simulation.building import SignPanel
-from remembr_ros.simulation.floor_plan import generate_building
-from remembr_ros.simulation.renderer import Renderer
-from remembr_ros.simulation.sight import HEIGHT, WIDTH, Sight, optical_centre, project
-from remembr_ros.simulation.tour import Tour
 
-for package in ('rapidocr', 'pyvista'):
-    pytest.importorskip(package, reason='needs the extras scene-text and simulation: make setup')
+pytest.importorskip('remembr_bench', reason='needs the worlds of remembr_bench')
+
+from remembr_bench.simulation.building import SignPanel
+from remembr_bench.simulation.floor_plan import generate_building
+from remembr_bench.simulation.renderer import Renderer
+from remembr_bench.simulation.sight import HEIGHT, WIDTH, Sight, optical_centre, project
+from remembr_bench.simulation.tour import Tour
+
+pytest.importorskip('rapidocr', reason='needs the extra scene-text')
 
 SEGMENT_S = 3.0
 FRAMES = 6

@@ -15,8 +15,11 @@ from remembr_ros.memory.diary import day as module
 from remembr_ros.memory.diary.day import Diary, diary
 from remembr_ros.memory.diary.episode import Episode, EpisodeKind
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.simulation.floor_plan import generate_building
 from remembr_ros.timestamps import NS, parse_time
+
+pytest.importorskip('remembr_bench', reason='needs the worlds of remembr_bench')
+
+from remembr_bench.simulation.floor_plan import generate_building
 from test.unit.agent.overview.driven_tour import DrivenTour, drive
 
 BERLIN = ZoneInfo('Europe/Berlin')

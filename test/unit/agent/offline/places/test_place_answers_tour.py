@@ -2,17 +2,22 @@
 
 from functools import cache
 
+import pytest
+
 from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.places.place import place
-from remembr_ros.simulation.floor_plan import generate_building
-from remembr_ros.simulation.tour import Tour
-from remembr_ros.simulation.truth import observe
 from remembr_ros.timestamps import NS
 from test.unit.agent.listed_recall import ListedRecall
+
+pytest.importorskip('remembr_bench', reason='needs the worlds of remembr_bench')
+
+from remembr_bench.simulation.floor_plan import generate_building
+from remembr_bench.simulation.tour import Tour
+from remembr_bench.simulation.truth import observe
 
 NINE = 1_795_424_400 * NS  # 2026-11-23 09:00:00 UTC
 OFF_S = 4.5  # a memory covers 3 s, and was made where the robot was in the middle of them

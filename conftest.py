@@ -1,0 +1,39 @@
+"""What holds for every test: one thread for each library's sums, and no clock on an example."""
+
+import os
+from collections import Counter
+from contextlib import suppress
+
+# Before numpy and torch are there: a test runs on each core, and threads that wait for each other there spin.
+for name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'):
+    os.environ.setdefault(name, '1')
+
+import pytest  # noqa: E402
+from hypothesis import settings  # noqa: E402
+
+with suppress(ImportError):
+    # Before pytest, which names tests by their folders, takes remembr_bench/ for the package of that name.
+    import remembr_bench  # noqa: F401
+
+settings.register_profile('remembr', deadline=None)
+settings.load_profile('remembr')
+
+LONG = (
+    'test_scene_text_building.py',
+    'test_loop_unbreakable.py',
+    'test_small_model.py',
+    'test_page_outage.py',
+    'test_replay.py',
+)
+"""Files whose few tests take a minute: begun last, one of three workers would be left alone with them."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Order the files for xdist, which takes them as they come: those first, then by the number of tests."""
+    tests = Counter(item.path for item in items)
+    items.sort(key=lambda item: (item.path.name not in LONG, -tests[item.path]))
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name a long text by its beginning: some have megabytes, which workers would hand about with tests."""
+    return f'{val[:30]!r}...{len(val)}' if isinstance(val, str | bytes) and len(val) > 200 else None

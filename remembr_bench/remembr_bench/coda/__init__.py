@@ -1,0 +1,1 @@
+"""Folders of CODa, the UT Campus Object Dataset, to rosbags."""

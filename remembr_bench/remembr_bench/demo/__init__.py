@@ -1,0 +1,1 @@
+"""What `remembr demo` runs: a graph of nodes, or where there is no ROS one process alone."""

@@ -1,0 +1,137 @@
+"""The tables of a run: over questions after table I of the ReMEmbR paper (arXiv 2409.13682), and of tasks."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from remembr_bench.evaluation.metrics.scores import CUTOFFS, Outcome
+from remembr_bench.evaluation.report.figures import (
+    GROUPS,
+    NOTHING,
+    Records,
+    ReportTable,
+    by_group,
+    error_figures,
+    figure_table,
+    fraction,
+    of_kind,
+    shown,
+)
+from remembr_bench.evaluation.report.results import FIFTHS, TASK_FIGURES
+from remembr_ros.agent.model.answer import Kind
+
+_KINDS = {
+    'n': 'asked', 'scored': 'scored', 'correct': 'correct', 'interval': '95 % interval',
+    'error_mean': 'error', 'error_std': '±', 'exact': 'word for word', 'token_f1': 'token F1',
+}  # fmt: skip
+_OUTCOMES = {outcome.value: outcome.value.replace('_', ' ') for outcome in Outcome}
+_RETRIEVAL = {**{f'recall@{k}': f'recall@{k}' for k in CUTOFFS}, 'mrr': 'mean reciprocal rank'}
+_COST = {
+    'llm_calls': 'calls of the language model', 'prompt_tokens': 'prompt tokens',
+    'completion_tokens': 'completion tokens', 'latency_p50_sec': 'latency [s], median',
+    'latency_p95_sec': '95 % within',
+}  # fmt: skip
+
+
+def tables(records: Records, results: Mapping[str, Any]) -> list[ReportTable]:
+    """Return the tables of a report; of a run that measured retrieval alone, only that.
+
+    :param results: as in results.json
+    """
+    if 'by_category' in results:
+        return _task_tables(results)
+    retrieval = figure_table(
+        'Retrieval',
+        {f'{results["retrievable"]} questions': results['retrieval']},
+        _RETRIEVAL,
+        'Whether a memory that holds the answer is among the first found with the raw question; '
+        'of the questions whose answer a memory is known to hold.',
+    )
+    if records and all(record.answer is None and record.outcome is Outcome.UNSCORED for record in records):
+        return [retrieval]
+    return [
+        _paper(records),
+        figure_table('Per kind of answer', results['by_kind'], _KINDS),
+        figure_table(
+            'Outcomes',
+            {'questions': results['outcomes']},
+            _OUTCOMES,
+            'Unscored: answered, but what is right cannot be told here.',
+        ),
+        retrieval,
+        figure_table('Cost', {'a question': {**results['cost'], **results['cost']['per_question']}}, _COST),
+    ]
+
+
+def across(runs: Mapping[str, Mapping[str, Any]]) -> ReportTable:
+    """Return a table with a row per run.
+
+    :param runs: what results.json holds of each
+    """
+    figures = {
+        name: {
+            **results['overall'],
+            **results['retrieval'],
+            **results['cost'],
+            **results['cost']['per_question'],
+            '95 %': results['overall']['interval']['ALL'],
+        }
+        for name, results in runs.items()
+    }
+    columns = {name: name for name in (*GROUPS, '95 %')} | _RETRIEVAL | _COST
+    return figure_table('Correct, retrieval, cost of a question', figures, columns)
+
+
+def _task_tables(results: Mapping[str, Any]) -> list[ReportTable]:
+    groups = {**results['by_category'], 'all': results['overall']}
+    if 'by_cell' in results:
+        groups |= {f'clues: {name}': group for name, group in results['by_clues'].items()}
+        columns = {'n': 'n', 'accuracy': 'right', 'accuracy_interval': '95 % interval'}
+        return [figure_table('Questions', groups, columns, results['caution']), _by_cell(results)]
+    columns = {'n': 'n', **TASK_FIGURES, 'hl_sr_interval': '95 % of HL-SR'}
+    unfilled = [(row['template'], row['why'], str(len(row['homes']))) for row in results['unfilled']]
+    not_filled = ReportTable('Not filled', ('', 'because', 'homes'), tuple(unfilled))
+    return [figure_table('Tasks', groups, columns, results['caution']), *([not_filled] if unfilled else [])]
+
+
+def _by_cell(results: Mapping[str, Any]) -> ReportTable:
+    groups = {
+        length: {fifth: f'{cell["accuracy"]:.2f} ({cell["n"]})' for fifth, cell in cells.items()}
+        for length, cells in results['by_cell'].items()
+    }
+    rows = tuple(
+        (
+            *(length, *(cells.get(fifth, NOTHING) for fifth in FIFTHS)),
+            *(shown(cost, '.4g') for cost in results['cost']['by_length'][length].values()),
+        )
+        for length, cells in groups.items()
+    )
+    header = ('', *FIFTHS, 'p50 [s]', 'prompt', 'all captions')
+    return ReportTable('By length [tokens] and depth; cost', header, rows)
+
+
+def _paper(records: Records) -> ReportTable:
+    groups = by_group(records).values()
+    rows = {
+        'Descriptive question accuracy ↑': [
+            fraction(of_kind(group, Kind.BINARY, Kind.TEXT)).text for group in groups
+        ],
+        'Positional error [m] ↓': [_error(of_kind(group, Kind.POSITION)) for group in groups],
+        'Temporal error [min] ↓': [_error(of_kind(group, Kind.TIME, Kind.DURATION)) for group in groups],
+        'Overall correctness ↑': [fraction(group).text for group in groups],
+        '95 % interval': [shown(fraction(group).interval) for group in groups],
+    }
+    return ReportTable(
+        'Per length of history',
+        ('', *GROUPS),
+        tuple((name, *cells) for name, cells in rows.items()),
+        'After table I of the paper (arXiv 2409.13682). Descriptive: yes/no and judged texts. '
+        'Temporal: times and durations. Errors: mean ± standard deviation over the answers that have one. '
+        'Correct: within 15 m and 2 min (of buildings: 5 m and 5 s), yes or no exactly, a text by its judge; '
+        'what was not seen or failed is not correct. Intervals: bootstrap, over questions.',
+    )
+
+
+def _error(records: Records) -> str:
+    mean, std, n = error_figures(records).values()
+    spread = '' if std is None else f' ± {std:.1f}'
+    return f'{mean:.1f}{spread} (n={n})' if n else NOTHING

@@ -1,0 +1,78 @@
+"""Prompt tokens of NaVQA's questions, each answered from one recall with the question as it is.
+
+    python -m test.bench.question_tokens --data NAVQA --memory FILE
+
+The model is a script: recall_text with the question, then an answer. What memories cost depends on their
+captions, hardly on which are found, so that any embedder will do.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from remembr_bench.evaluation.records.config import run_config
+from remembr_bench.evaluation.run import loading as datasets
+from remembr_bench.evaluation.run.runner import WindowedRecall, remember
+from remembr_ros.agent.agent import Agent
+from remembr_ros.agent.chat.client import Call, Reply, ToolCall
+from remembr_ros.agent.llm.budgeted_dialogue import estimate, estimate_tools
+from remembr_ros.agent.llm.loop import LoopPlanner
+from remembr_ros.embedding.embedders import get_embedder
+from remembr_ros.memory.opening import open_store
+from test.scripted.chat import ScriptedChat
+
+
+class EstimatingChat(ScriptedChat):
+    """Adds up what the loop's own estimate is of all that it is sent."""
+
+    tokens = 0
+
+    def complete(self, call: Call) -> Reply:
+        self.tokens += estimate(call.messages) + estimate_tools(call.tools)
+        return super().complete(call)
+
+
+def one_recall(text: str) -> EstimatingChat:
+    """Return a model that recalls a question as it is, then cites the first memory."""
+    answer = {'kind': 'text', 'text': 'It is in the first memory.', 'ids': ['m1']}
+    calls = ('recall_text', {'query': text}), ('answer', answer)
+    script: list[Any] = [
+        Reply('', (ToolCall(f'call_{i}', name, json.dumps(given)),)) for i, (name, given) in enumerate(calls)
+    ]
+    return EstimatingChat(script)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else '')
+    parser.add_argument('--data', required=True, metavar='NAVQA')
+    parser.add_argument('--memory', type=Path, required=True, metavar='FILE', help='made if missing')
+    parser.add_argument('--embedder', default='hashing')
+    args = parser.parse_args(arguments)
+    embedder = get_embedder(args.embedder)
+    every: list[int] = []
+    for sequence in datasets.load(run_config(data='navqa', folder=args.data), Path(), embedder):
+        name = sequence.name.replace('-', '_')
+        with open_store(str(args.memory), embedder, collection=name) as store:
+            remember(sequence, store)
+            tokens, calls = [], []
+            for sample in sequence.samples:
+                chat = one_recall(sample.question.text)
+                asked = Agent(WindowedRecall(store, sample.scope), [LoopPlanner(chat)])
+                calls.append(asked.ask(sample.question).cost.calls)
+                tokens.append(chat.tokens)
+        sys.stdout.write(f'{sequence.name}: {_figures(tokens)}, calls {min(calls)} to {max(calls)}\n')
+        every += tokens
+    sys.stdout.write(f'all: {_figures(every)}\n')
+
+
+def _figures(tokens: Sequence[int]) -> str:
+    return f'{len(tokens)} questions, mean {np.mean(tokens):.0f} prompt tokens, most {max(tokens)}'
+
+
+if __name__ == '__main__':
+    main()
