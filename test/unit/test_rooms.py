@@ -16,6 +16,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
     'memory': {
         'durable': set(),
         'problem': set(),
+        'writable': set(),
         'model': set(),
         'matching': {'model'},
         'consolidation': {'model', 'matching', 'deeds'},
@@ -26,10 +27,10 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'recall_protocol': {'model', 'objects'},
         'places': {'model', 'recall_protocol'},
         'keyframes': {'durable', 'problem'},
-        'milvus': {'model', 'matching'},
-        'embedded': {'durable', 'problem', 'model', 'matching', 'milvus'},
+        'milvus': {'model', 'writable'},
+        'embedded': {'durable', 'problem', 'writable', 'model', 'matching', 'milvus'},
         'server': {'problem', 'model', 'matching', 'milvus'},
-        'spool': {'durable', 'problem', 'model', 'milvus'},
+        'spool': {'durable', 'problem', 'model'},
         '': {
             'model',
             'matching',
@@ -40,13 +41,12 @@ ROOMS: dict[str, dict[str, set[str]]] = {
             'places',
             'consolidation',
             'keyframes',
-            'milvus',
             'embedded',
             'server',
             'spool',
         }
-        | {'durable', 'problem', 'recall_protocol'},
-        'exchange': {'', 'durable', 'model', 'matching', 'keyframes', 'milvus'},
+        | {'durable', 'problem', 'writable', 'recall_protocol'},
+        'exchange': {'', 'durable', 'model', 'matching', 'keyframes'},
     },
     'agent': {
         'model': set(),
