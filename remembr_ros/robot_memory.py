@@ -18,9 +18,9 @@ from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.overview.recalled_day import TODAY, RecalledDay, day_of, scope_of_day
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Point, Pose, check_point
-from remembr_ros.memory.milvus.client import shown
 from remembr_ros.memory.model.engine import NoSuchMemory
 from remembr_ros.memory.model.recall import Hit, Scope, query_by
+from remembr_ros.memory.model.uri import shown
 from remembr_ros.memory.notes import store_note
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore

@@ -9,7 +9,7 @@ from tqdm import tqdm
 from remembr_ros.errors import BagUnreadable, InvalidRequest
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.store import MemoryStore
-from remembr_ros.objects.detectors.detection import get_detector
+from remembr_ros.objects.detectors.by_name import get_detector
 from remembr_ros.objects.keeper import ObjectKeeper
 from remembr_ros.objects.recorded_views import RecordedViews
 

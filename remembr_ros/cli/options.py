@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Point
-from remembr_ros.memory.milvus.client import database_path, is_server, shown
 from remembr_ros.memory.model.recall import Scope
+from remembr_ros.memory.model.uri import database_path, is_server, shown
 from remembr_ros.memory.opening import data_folder, open_store
-from remembr_ros.memory.read_only import check_writable
 from remembr_ros.memory.server.connection import SECRETS, Connection
 from remembr_ros.memory.store import MemoryStore
+from remembr_ros.memory.writable import check_writable
 from remembr_ros.timestamps import parse_time, zone_named
 
 _T = TypeVar('_T')

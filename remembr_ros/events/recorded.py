@@ -10,8 +10,8 @@ from remembr_ros.events.event_message import deed_of
 from remembr_ros.events.placer import HISTORY_S, DeedPlacer
 from remembr_ros.events.watch import EventWatch
 from remembr_ros.memory.deeds.deed import Deed
-from remembr_ros.memory.milvus.schema import storable
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.storable import storable
 
 _log = logging.getLogger(__name__)
 

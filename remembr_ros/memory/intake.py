@@ -17,10 +17,10 @@ from remembr_ros.memory.deeds.object_ids import (
 )
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.matching.ranking import passages
-from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.model.engine import Engine, Entry
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import OBJECT, Memory, Observation
+from remembr_ros.memory.model.storable import storable
 from remembr_ros.memory.objects.known import known_objects
 
 Dropping = Callable[[Engine, Collection[str]], AbstractContextManager[None]]
@@ -55,7 +55,7 @@ class Intake:
         :raises InvalidRequest: a memory makes no sense; nothing is stored
         :raises StoreUnavailable: the database does not work; calling again with the same memories is safe
         """
-        observations = [replace(o, memory=schema.storable(o.memory)) for o in observations]
+        observations = [replace(o, memory=storable(o.memory)) for o in observations]
         last = {o.memory.id: o for o in observations}  # of two with one id the last counts
         states: dict[str, Memory] = {}
         if any(names_objects(o.memory) for o in last.values()):

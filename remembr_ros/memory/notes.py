@@ -7,8 +7,8 @@ from typing import Any
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.milvus.schema import storable
 from remembr_ros.memory.model.record import Memory, Observation, memory_id
+from remembr_ros.memory.model.storable import storable
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import MAX_NS
 

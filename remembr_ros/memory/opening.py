@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from remembr_ros.embedding.embedder import Embedder
@@ -13,14 +13,15 @@ from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.consolidation.rule import Consolidation, consolidation_for
 from remembr_ros.memory.embedded.engine import open_embedded
+from remembr_ros.memory.embedded.read_only import ReadOnlyEngine
 from remembr_ros.memory.keyframes.folder import QUOTA_BYTES, KeyframeFolder
-from remembr_ros.memory.milvus import client as milvus
 from remembr_ros.memory.model.engine import VERSION, Engine, NoSuchMemory, Stamp
-from remembr_ros.memory.read_only import ReadOnlyEngine, check_writable, is_there
+from remembr_ros.memory.model.uri import database_path, is_server
 from remembr_ros.memory.server.connection import Connection
 from remembr_ros.memory.server.open_server import open_server
 from remembr_ros.memory.spool.spool import MAX_BYTES, Spool
 from remembr_ros.memory.store import MemoryStore
+from remembr_ros.memory.writable import check_writable, is_there
 
 logger = logging.getLogger(__name__)
 
@@ -77,7 +78,7 @@ def open_store(
     :raises StoreMismatch: the collection was made with another embedder, or by another program
     """
     spool = None
-    if milvus.is_server(uri):
+    if is_server(uri):
         location = _on_server(connection or Connection.from_environment(uri), collection)
         if spool_quota:
             spool = _spool(Path(f'{location.files}.spool'), spool_quota, wanted=not must_connect)
@@ -115,7 +116,7 @@ def open_store(
         if must_connect:
             store.close()
             raise
-        if milvus.is_server(uri):
+        if is_server(uri):
             logger.warning('memories wait on this machine: %s', error)
     except BaseException:
         store.close()
@@ -144,25 +145,17 @@ def _in_file(uri: str, collection: str, *, create: bool, read_only: bool) -> _Lo
 
     :raises StoreUnavailable: there is none and none shall be made, or it cannot be written and shall be
     """
-    path = milvus.database_path(uri)
+    path = database_path(uri)
     if not create and not is_there(path):
         raise NoSuchMemory(f'there is no memory at {uri}; make one with: remembr ingest BAG --memory {uri}')
+    at = partial(_Location, uri, path, Path(f'{path.resolve()}.{collection}.undone'))
     try:
         check_writable(path)
     except StoreUnavailable:
         if not read_only or not is_there(path):
             raise
-        return _Location(uri, path, _undone(path, collection), lambda _: ReadOnlyEngine(path, collection))
-    return _Location(
-        uri,
-        path,
-        _undone(path, collection),
-        lambda new_stamp: open_embedded(uri, collection, new_stamp),
-    )
-
-
-def _undone(path: Path, collection: str) -> Path:
-    return Path(f'{path.resolve()}.{collection}.undone')
+        return at(lambda _: ReadOnlyEngine(path, collection))
+    return at(partial(open_embedded, uri, collection))
 
 
 def _spool(path: Path, quota: int, *, wanted: bool) -> Spool | None:

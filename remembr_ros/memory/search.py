@@ -10,7 +10,6 @@ from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.matching import ranking
 from remembr_ros.memory.matching.terms import told_apart
-from remembr_ros.memory.milvus import filters
 from remembr_ros.memory.model.engine import Engine
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, Survey, consecutive, offset_ns
 from remembr_ros.memory.model.record import OBJECT, PLACE, Memory
@@ -138,7 +137,7 @@ class StoreSearch(ABC):
 
     def _fitting(self, text: str, scope: Scope, limit: int, *, hybrid: bool) -> list[Hit]:
         text = text.strip().encode('utf-8', 'replace').decode()[:MAX_QUERY]
-        filters.expression(scope)  # checked before the embedder works
+        scope.check()  # checked before the embedder works
         engine = self.engine
         vector = self.embedder.embed_query(text)
         single = told_apart(text)[:MAX_WORDS] if hybrid else []

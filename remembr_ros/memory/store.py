@@ -15,11 +15,11 @@ from remembr_ros.memory.consolidation.rule import Consolidation
 from remembr_ros.memory.intake import Intake
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.map_change import moved
-from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.model.engine import Engine, Entry
 from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.memory.model.record import OBJECT, PLACE, Memory, Observation
+from remembr_ros.memory.model.storable import storable
 from remembr_ros.memory.objects.corrections import ObjectCorrection, corrected
 from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.memory.places.place import NamedPlace
@@ -106,7 +106,7 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
 
         :raises InvalidRequest: a memory makes no sense; nothing is stored
         """
-        fitting = [replace(entry, memory=schema.storable(entry.memory)) for entry in entries]
+        fitting = [replace(entry, memory=storable(entry.memory)) for entry in entries]
         with self._changing() as engine:
             named = {name for entry in fitting for name in entry.memory.keyframes}
             before = engine.get([entry.memory.id for entry in fitting])
@@ -253,7 +253,7 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
                 engine,
                 asked,
                 lambda: [
-                    (memory, schema.storable(moved(memory, transform, map_id=new_map_id, frame_id=frame_id)))
+                    (memory, storable(moved(memory, transform, map_id=new_map_id, frame_id=frame_id)))
                     for memory in engine.select(Scope(map_id=map_id))
                 ],
                 leaves=new_map_id not in (None, map_id),

@@ -13,10 +13,10 @@ from remembr_ros.agent.planner import OnProgress
 from remembr_ros.errors import InvalidRequest, NavigationUnavailable, StoreUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.deeds.deed import Deed
-from remembr_ros.memory.milvus.client import database_path
 from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.memory.model.uri import database_path
 from remembr_ros.memory.notes import store_note
 from remembr_ros.memory.objects.corrections import ObjectCorrection
 from remembr_ros.memory.objects.known import KnownObject

@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 
 from remembr_ros.errors import StoreUnavailable
-from remembr_ros.memory.milvus import client as milvus
 from remembr_ros.memory.model.recall import ANYTHING, Query
 from remembr_ros.memory.model.record import Observation
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
+from remembr_ros.memory.writable import LAST_RESERVE, RESERVE
 from test.integration.durable_writer import State, check, image, make_small, memory, opened
 from test.small_disk import MountRefused, small_disk
 
@@ -126,12 +126,12 @@ def fill(store: MemoryStore) -> tuple[int, StoreUnavailable]:
 def test_a_full_disk_is_told_loses_nothing_and_goes_on_when_there_is_room(disk: Path) -> None:
     path = str(disk / 'memory.db')
     ballast = disk / 'ballast'  # somebody else's file, which is deleted to make room
-    ballast.write_bytes(bytes(milvus.RESERVE - milvus.LAST_RESERVE + 1_000_000))
+    ballast.write_bytes(bytes(RESERVE - LAST_RESERVE + 1_000_000))
     with open_store(path, 'hashing-64') as store:
         acknowledged, error = fill(store)
         assert re.search('is full: .* Make room; what was stored before is safe', str(error))
         assert acknowledged > 500
-        assert room(disk) >= milvus.LAST_RESERVE  # so that forgetting still works
+        assert room(disk) >= LAST_RESERVE  # so that forgetting still works
         # Pictures are given up long before memories are.
         assert 'make room' in store.problem
         assert store.info().keyframes == 0
@@ -154,7 +154,7 @@ def test_a_full_disk_is_told_loses_nothing_and_goes_on_when_there_is_room(disk: 
     with open_store(path, 'hashing-64') as store:
         check_all(store, left)
         # To rewrite the file takes the reserve and twice its size.
-        assert room(disk) < milvus.RESERVE + 2 * Path(path).stat().st_size
+        assert room(disk) < RESERVE + 2 * Path(path).stat().st_size
         with pytest.raises(StoreUnavailable, match=r'can still be read from the file .* Make room'):
             store.forget(['m5'])
         del left['m5']

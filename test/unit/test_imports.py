@@ -122,6 +122,9 @@ VENDORS = {
 }
 """Where a heavy library may be imported, inside functions only; a folder: in one of its files."""
 
+CONNECTION = 'remembr_ros.memory.server.connection'
+"""How a server is reached, in words of no vendor: of a vendor's room the one module that others import."""
+
 EAGER = {'rosbags', 'fastapi', 'starlette', 'uvicorn', 'mcp'}
 """Light enough to be imported with the module; or of the page, whose modules are themselves imported late."""
 
@@ -148,9 +151,9 @@ def _imports(source: str) -> Iterator[tuple[str, bool]]:
             assert node.level == 0, f'{source}: import by absolute names'
             assert node.module
             yield node.module, id(node) not in later
-            if node.module == 'remembr_ros':
+            if node.module in ('remembr_ros', 'remembr_ros.memory'):
                 for alias in node.names:
-                    yield f'remembr_ros.{alias.name}', id(node) not in later
+                    yield f'{node.module}.{alias.name}', id(node) not in later
 
 
 def is_for_types_only(node: ast.AST) -> bool:
@@ -201,6 +204,16 @@ def test_a_vendor_library_is_imported_late_and_in_its_place(vendor: str) -> None
                 importers[home].append(source)
     for home, sources in importers.items():
         assert vendor in EAGER or len(sources) == 1, f'{vendor} has several homes in {home}: {sources}'
+
+
+def test_a_vendors_room_of_the_memory_is_imported_by_the_memory_alone() -> None:
+    homes = {home for of_vendor in VENDORS.values() for home in of_vendor if home.startswith('memory/')}
+    rooms = {f'remembr_ros.{home.rpartition("/")[0].replace("/", ".")}.' for home in homes}
+    assert 'remembr_ros.memory.milvus.' in rooms
+    for source in (source for source in SOURCES if not source.startswith('memory/')):
+        for name, _ in imports(source):
+            of_vendor = any(f'{name}.'.startswith(room) for room in rooms)
+            assert name == CONNECTION or not of_vendor, f'{source} imports {name}'
 
 
 def reached(modules: set[str], roots: set[str]) -> set[str]:

@@ -3,7 +3,7 @@
 import ast
 from collections import Counter
 from functools import cache
-from graphlib import TopologicalSorter
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -16,6 +16,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
     'memory': {
         'durable': set(),
         'problem': set(),
+        'writable': set(),
         'model': set(),
         'matching': {'model'},
         'consolidation': {'model', 'matching', 'deeds'},
@@ -26,10 +27,10 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'recall_protocol': {'model', 'objects'},
         'places': {'model', 'recall_protocol'},
         'keyframes': {'durable', 'problem'},
-        'milvus': {'model', 'matching'},
-        'embedded': {'durable', 'problem', 'model', 'matching', 'milvus'},
+        'milvus': {'model', 'writable'},
+        'embedded': {'durable', 'problem', 'writable', 'model', 'matching', 'milvus'},
         'server': {'problem', 'model', 'matching', 'milvus'},
-        'spool': {'durable', 'problem', 'model', 'milvus'},
+        'spool': {'durable', 'problem', 'model'},
         '': {
             'model',
             'matching',
@@ -40,13 +41,12 @@ ROOMS: dict[str, dict[str, set[str]]] = {
             'places',
             'consolidation',
             'keyframes',
-            'milvus',
             'embedded',
             'server',
             'spool',
         }
-        | {'durable', 'problem', 'recall_protocol'},
-        'exchange': {'', 'durable', 'model', 'matching', 'keyframes', 'milvus'},
+        | {'durable', 'problem', 'writable', 'recall_protocol'},
+        'exchange': {'', 'durable', 'model', 'matching', 'keyframes'},
     },
     'agent': {
         'model': set(),
@@ -174,6 +174,31 @@ def test_rooms_import_one_way(package: str) -> None:
         room = room_of(source.removeprefix(f'{package}/'), package)
         entered = {room_of(name, package) for name in imported_within(source, package)} - {room}
         assert entered <= ROOMS[package][room], f'{source} imports {entered - ROOMS[package][room]}'
+
+
+def module_of(source: str) -> str:
+    return f'remembr_ros.{source.removesuffix(".py").removesuffix("__init__").replace("/", ".")}'.rstrip('.')
+
+
+def imported_modules(source: str, modules: set[str]) -> set[str]:
+    """Return which modules of the package a module imports anywhere, in functions and for types, too."""
+    found: set[str] = set()
+    for node in ast.walk(parsed(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = {f'{node.module}.{alias.name}' for alias in node.names}
+            found |= {name if name in modules else node.module for name in names}
+    return found & modules
+
+
+def test_no_modules_import_each_other() -> None:
+    modules = {module_of(source): source for source in SOURCES}
+    graph = {module: imported_modules(source, set(modules)) for module, source in modules.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(' -> '.join(modules[module] for module in reversed(error.args[1])))  # who imports whom
 
 
 def test_every_subpackage_with_rooms_has_its_table() -> None:

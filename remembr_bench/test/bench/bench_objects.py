@@ -23,7 +23,8 @@ from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.memory.opening import open_store
 from remembr_ros.objects.appearance import HUES, TONES, Appearance
 from remembr_ros.objects.camera import Pinhole
-from remembr_ros.objects.detectors.detection import Detection, get_detector
+from remembr_ros.objects.detectors.by_name import get_detector
+from remembr_ros.objects.detectors.detection import Detection
 from remembr_ros.objects.keeper import ObjectKeeper
 from remembr_ros.objects.lifting import CameraView, DepthView, Lifted, lift
 from remembr_ros.objects.object_map import ObjectMap

@@ -69,8 +69,6 @@ def get_captioner(
 
         return RecordedCaptioner(captions)
     if name == 'fused':
-        from remembr_ros.captioning.captioners.by_name import FusedCaptioner
-
         if describer not in DESCRIBERS:
             raise InvalidRequest(
                 f'the captioner fused cannot describe with {describer!r}; '

@@ -9,7 +9,7 @@ from remembr_ros.agent.build import build_agent
 from remembr_ros.cli.options import check_memory, now_ns, open_memory
 from remembr_ros.cli.planner_options import agent_config
 from remembr_ros.errors import StoreUnavailable
-from remembr_ros.memory.milvus.client import is_server, shown
+from remembr_ros.memory.model.uri import is_server, shown
 from remembr_ros.web.local import LocalBackend
 from remembr_ros.web.map_file import read_map
 

@@ -9,7 +9,7 @@ from remembr_ros.cli.options import add_json, add_memory, name, open_memory
 from remembr_ros.cli.output import print_result, progress, stdout_for_json
 from remembr_ros.memory.exchange import transfer
 from remembr_ros.memory.exchange.transfer import import_memories
-from remembr_ros.memory.milvus.client import shown
+from remembr_ros.memory.model.uri import shown
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -24,8 +24,8 @@ from remembr_ros.events.recorded import RecordedDeeds
 from remembr_ros.events.watch import LEFT_OUT
 from remembr_ros.geometry import MAX_POSITION_STD_M, Lost, StampedPose
 from remembr_ros.images import Frame
-from remembr_ros.memory.milvus.client import shown
 from remembr_ros.memory.model.record import Observation
+from remembr_ros.memory.model.uri import shown
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS, format_duration
 

@@ -25,8 +25,8 @@ from remembr_ros.cli.options import (
 from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.errors import CaptionerFailed
 from remembr_ros.images import Bgr, decode_compressed
-from remembr_ros.memory.milvus.client import shown
 from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.memory.model.uri import shown
 from remembr_ros.memory.store import MemoryStore
 
 PATIENCE = 3  # after so many failures in a row the captioner is given up

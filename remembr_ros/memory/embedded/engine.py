@@ -17,6 +17,8 @@ from remembr_ros.memory.milvus import client as milvus
 from remembr_ros.memory.milvus.lite_process import commits, new_token
 from remembr_ros.memory.model.engine import Entry, Stamp, Summary, no_such_memory, read_stamp
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.uri import database_path
+from remembr_ros.memory.writable import LAST_RESERVE, check_room
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +37,7 @@ def open_embedded(uri: str, collection: str, new: Callable[[], Stamp] | None) ->
     :raises StoreUnavailable: it cannot be opened, or there is no such collection
     :raises StoreMismatch: another program, or a newer version of this one, made it
     """
-    key = (milvus.database_path(uri).resolve(), collection)
+    key = (database_path(uri).resolve(), collection)
     with _opening:
         engine, users = _open.get(key, (None, 0))
         if engine is None:
@@ -53,7 +55,7 @@ class EmbeddedEngine(MemoryIndex):
 
     def __init__(self, uri: str, collection: str, new: Callable[[], Stamp] | None) -> None:
         self._uri = uri
-        self._path = milvus.database_path(uri).resolve()
+        self._path = database_path(uri).resolve()
         self._collection = collection
         self._folder = Path(f'{self._path}.index') / collection
         self._closed = False
@@ -74,7 +76,7 @@ class EmbeddedEngine(MemoryIndex):
                 elif new is None:
                     raise no_such_memory(self._client, collection, uri)
                 else:
-                    milvus.check_room(self._path)
+                    check_room(self._path)
                     put_aside(noted)
                     self.stamp = new()
                     Volumes.create(self._client, collection, self.stamp.dimension, self.stamp.to_text())
@@ -91,7 +93,7 @@ class EmbeddedEngine(MemoryIndex):
     compares = 100  # in 2 ms; among 100,000 with 67 perturbed copies of each caption these hold the best five
 
     def put(self, entries: Sequence[Entry]) -> None:
-        milvus.check_room(self._path, sum(map(_size, entries)))
+        check_room(self._path, sum(map(_size, entries)))
         with self._changing():
             try:
                 self.catch_up()
@@ -102,13 +104,13 @@ class EmbeddedEngine(MemoryIndex):
                 self.take(entries, numbers)
 
     def update(self, memories: Sequence[Memory]) -> None:
-        milvus.check_room(self._path, sum(_text_size(memory) + ROW for memory in memories))
+        check_room(self._path, sum(_text_size(memory) + ROW for memory in memories))
         with self._changing():
             known = ((self.volume(memory.id), memory) for memory in memories)
             self._make(Change(updated=tuple((n, memory) for n, memory in known if n is not None)))
 
     def delete(self, ids: Sequence[str]) -> None:
-        milvus.check_room(self._path, reserve=milvus.LAST_RESERVE)
+        check_room(self._path, reserve=LAST_RESERVE)
         with self._changing():
             known = ((self.volume(memory_id), memory_id) for memory_id in dict.fromkeys(ids))
             change = Change(deleted=tuple((n, memory_id) for n, memory_id in known if n is not None))

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.embedded.index_files import SLOT
 from remembr_ros.memory.embedded.row_runs import Mask, Slots, SlotTable
-from remembr_ros.memory.milvus import filters
 from remembr_ros.memory.model.outline import Outline, make_outline
 from remembr_ros.memory.model.recall import MapArea, Scope, Survey, offset_ns
 from remembr_ros.memory.model.record import Memory
@@ -93,7 +92,7 @@ class Columns:
         :param placed_only: only memories with a pose
         :raises InvalidRequest: the scope makes no sense
         """
-        filters.expression(scope)  # checks it
+        scope.check()
         tests: list[Mask] = []
         if self._dead:
             tests.append(self._column('live'))

@@ -16,7 +16,7 @@ import numpy as np
 
 from remembr_ros.memory.durable import replace_file
 from remembr_ros.memory.embedded.row_runs import Floats, Mask, Rows
-from remembr_ros.memory.milvus import client as milvus
+from remembr_ros.memory.writable import RESERVE
 
 logger = logging.getLogger(__name__)
 
@@ -144,7 +144,7 @@ def save(path: Path, data: bytes) -> bool:
     """Write clusters to a file if the disk has room, and tell whether it had; else starts take longer."""
     try:
         # A disk that is full for a moment is one on which Milvus Lite loses what it acknowledges.
-        if shutil.disk_usage(path.parent).free < milvus.RESERVE + len(data):
+        if shutil.disk_usage(path.parent).free < RESERVE + len(data):
             raise OSError('no room')
         replace_file(path, data)
         return True

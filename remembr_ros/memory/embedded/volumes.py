@@ -20,6 +20,7 @@ from remembr_ros.memory.milvus import client as milvus
 from remembr_ros.memory.milvus import filters, schema
 from remembr_ros.memory.model.engine import Entry
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.storable import is_id
 
 T = TypeVar('T')
 
@@ -172,7 +173,7 @@ class Volumes:
         rows = [*((n, entry.memory.id) for n, entry in change.replaced), *change.deleted]
         rows += [(n, memory.id) for n, memory in change.updated]
         dimensions = {entry.vectors.shape[1] for _, entry in change.replaced}
-        return all(n <= self.last and schema.is_id(i) for n, i in rows) and dimensions <= {self._dimension}
+        return all(n <= self.last and is_id(i) for n, i in rows) and dimensions <= {self._dimension}
 
     def _apply(self, change: Change) -> None:
         for number, entries in _by_volume(change.replaced).items():

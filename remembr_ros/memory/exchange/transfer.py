@@ -19,10 +19,10 @@ from remembr_ros.memory.exchange.json_lines import (
     write_lines,
 )
 from remembr_ros.memory.matching.ranking import passages
-from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.model.engine import Entry
 from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.memory.model.record import Memory, Observation, memory_id
+from remembr_ros.memory.model.storable import storable
 from remembr_ros.memory.store import MemoryStore
 
 OnProgress = Callable[[int], None]
@@ -175,7 +175,7 @@ def import_memories(
     try:
         for item in items:
             try:
-                batch.append(replace(item, memory=schema.storable(_renamed(item.memory, robot, map_id))))
+                batch.append(replace(item, memory=storable(_renamed(item.memory, robot, map_id))))
             except InvalidRequest as error:  # the others are good
                 refused.append(str(error))
             if len(batch) == BATCH:

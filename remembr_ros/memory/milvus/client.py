@@ -2,7 +2,6 @@
 
 import logging
 import os
-import re
 import shutil
 import signal
 import socket
@@ -14,9 +13,10 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from remembr_ros.errors import InvalidRequest, StoreUnavailable
+from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.milvus.lite_process import in_use, lite_server, new_token
-from remembr_ros.printable import shown_url
+from remembr_ros.memory.model.uri import database_path
+from remembr_ros.memory.writable import RESERVE
 
 logger = logging.getLogger(__name__)
 
@@ -25,41 +25,9 @@ START_S = 90.0  # for a database to start: 0.1 s, but on a busy robot it is load
 LONGEST_ADDRESS = 107  # of a socket's path on Linux [bytes]
 # pymilvus pings every 10 s; Milvus Lite takes that for an attack and closes the connection.
 _LITE_CHANNEL = {'grpc.keepalive_time_ms': 2**31 - 1}
-# Bytes that stay free on the disk, for the database's journal and indexes. Keyframes stop long before, see
-# remembr_ros.memory.keyframes.folder.RESERVE_BYTES; on a smaller disk there are none.
-RESERVE = 8 * 1024 * 1024
-LAST_RESERVE = RESERVE // 2  # deleting may use the rest: it makes the room that is missing
-_LITE_NAME = re.compile(r'[A-Za-z0-9._-]{1,36}')
 
 _servers: dict[Path, tuple[Any, int]] = {}  # the databases of this process, and how many connections each has
 _starting = threading.Lock()
-
-
-def is_server(uri: str) -> bool:
-    """Tell whether a uri names a Milvus server; otherwise it is the path of an embedded database."""
-    return uri.startswith(('http://', 'https://', 'tcp://', 'unix:'))
-
-
-def shown(uri: str) -> str:
-    """Return a uri as it may be shown: that of a server without a password."""
-    return shown_url(uri) if is_server(uri) else uri
-
-
-def database_path(uri: str) -> Path:
-    """Return the path of an embedded database.
-
-    :raises InvalidRequest: Milvus Lite cannot use a file of that name
-    """
-    name = uri.removeprefix('file://')
-    if not name.strip():
-        raise InvalidRequest('the memory has no name; give the path of a file, or http(s)://host:port')
-    path = Path(name).expanduser().absolute()
-    if not _LITE_NAME.fullmatch(path.name):
-        raise InvalidRequest(
-            f'{path.name!r} cannot be the name of a Milvus Lite file; '
-            'use at most 36 letters, digits, dots, dashes and underscores'
-        )
-    return path
 
 
 @contextmanager
@@ -131,27 +99,6 @@ def add_scope_fields(fields: Any, robots_apart: bool = False) -> None:
     for name in ('x', 'y', 'z'):
         fields.add_field(name, DataType.DOUBLE)
     fields.add_field('placed', DataType.BOOL)
-
-
-def check_room(path: Path, size: int = 0, reserve: int = RESERVE) -> None:
-    """Refuse to write to an embedded database where the disk is full.
-
-    Milvus Lite acknowledges what SQLite could not write, and serves it until it is closed.
-
-    :param size: of what shall be written, about [bytes]
-    :param reserve: stay free [bytes]
-    :raises StoreUnavailable: there is too little room
-    """
-    try:
-        free = shutil.disk_usage(path.parent).free
-    except OSError as error:
-        raise StoreUnavailable(f'cannot write {path}: {error}') from error
-    needed = reserve + 4 * size  # rows, indexes, and SQLite's journal
-    if free < needed:
-        raise StoreUnavailable(
-            f'the disk of {path} is full: {free / 1e6:.1f} MB are free, {needed / 1e6:.1f} MB are needed. '
-            'Make room; what was stored before is safe'
-        )
 
 
 def vacuum_file(path: Path) -> None:

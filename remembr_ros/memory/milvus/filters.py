@@ -2,18 +2,14 @@
 
 import json
 import math
-import re
 from collections.abc import Sequence
 
-from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import MAX_COORDINATE, Point
 from remembr_ros.memory.model.recall import Scope
-from remembr_ros.memory.model.record import SOURCES
+from remembr_ros.memory.model.record import check_plain
 from remembr_ros.timestamps import MAX_NS
 
 EVERYTHING = 'start_ns >= 0'  # Milvus wants a filter or a limit with a query
-MAX_NAME = 200  # bytes of a robot's or map's name
-_UNQUOTABLE = re.compile(r'[\x00-\x1f\x7f\ud800-\udfff]')  # control characters, and lone surrogates
 
 
 def quote(text: str) -> str:
@@ -21,28 +17,17 @@ def quote(text: str) -> str:
 
     :raises InvalidRequest: it has control characters, which Milvus Lite cannot read even when escaped
     """
-    if _UNQUOTABLE.search(text):
-        raise InvalidRequest(f'{text!r} has line breaks or control characters; use a plain name')
+    check_plain(text)
     return json.dumps(text, ensure_ascii=False)
-
-
-def check_name(kind: str, name: str, most: int = MAX_NAME) -> None:
-    """Check that the name of a robot, a map or a camera can be stored and searched.
-
-    :param most: bytes that it may have
-    :raises InvalidRequest: it is too long or has control characters
-    """
-    quote(name)
-    if len(name.encode()) > most:
-        raise InvalidRequest(f'the {kind} {name[:40]!r}... is longer than {most} bytes')
 
 
 def expression(scope: Scope, placed_only: bool = False) -> str:
     """Return the filter of a scope; a radius becomes a box, see Scope.reaches.
 
     :param placed_only: only memories with a pose
-    :raises InvalidRequest: a name cannot be one, or there is no such source
+    :raises InvalidRequest: see Scope.check
     """
+    scope.check()
     parts = []
     if scope.after_ns is not None:
         parts.append(f'end_ns >= {_clamp(scope.after_ns)}')
@@ -56,11 +41,7 @@ def expression(scope: Scope, placed_only: bool = False) -> str:
         parts.append(any_of('robot', scope.robots))
     if scope.map_id is not None:
         parts.append(f'map_id == {quote(scope.map_id)}')
-    if scope.place is not None:
-        raise InvalidRequest(f'nobody has looked up where {scope.place[:60]!r} is')
     if scope.source is not None:
-        if scope.source not in SOURCES:
-            raise InvalidRequest(f'{scope.source!r} is not a source; there are {", ".join(SOURCES)}')
         parts.append(f'source == {quote(scope.source)}')
     parts += [f'source != {quote(source)}' for source in scope.without]
     return ' and '.join(parts) or EVERYTHING

@@ -10,7 +10,7 @@ import numpy as np
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Point, check_point, distance
-from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.record import SOURCES, Memory, check_plain
 from remembr_ros.timestamps import NS
 
 if TYPE_CHECKING:
@@ -55,6 +55,20 @@ class Scope:
             if not (math.isfinite(self.radius_m) and self.radius_m >= 0.0):
                 raise InvalidRequest(f'{self.radius_m} is not a radius in metres')
             check_point(self.near)
+
+    def check(self) -> None:
+        """Check that it can be searched.
+
+        :raises InvalidRequest: a name cannot be one, nobody looked up its place, or there is no such source
+        """
+        for name in (*self.robots, self.map_id or ''):
+            check_plain(name)
+        if self.place is not None:
+            raise InvalidRequest(f'nobody has looked up where {self.place[:60]!r} is')
+        if self.source not in (None, *SOURCES):
+            raise InvalidRequest(f'{self.source!r} is not a source; there are {", ".join(SOURCES)}')
+        for source in self.without:
+            check_plain(source)
 
     @property
     def is_narrow(self) -> bool:

@@ -1,10 +1,12 @@
 """A memory: what was seen, over which time, where."""
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
 
 # Caption of a segment that no captioner described: place, time and keyframes are kept all the same.
@@ -15,6 +17,8 @@ OBJECT = 'object'  # of what is known of a thing: it lasts, while the others hap
 AGENT = 'agent'  # of what the robot did itself, and of the days that it sums up
 PLACE = 'place'  # of what people call a part of a map: found only where it is asked for
 SOURCES = (CAPTIONER, PERSON, OBJECT, AGENT, PLACE)
+MAX_NAME = 200  # bytes of a robot's or map's name
+_UNQUOTABLE = re.compile(r'[\x00-\x1f\x7f\ud800-\udfff]')  # control characters, and lone surrogates
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +85,23 @@ def memory_id(robot: str, source: str, start_ns: int, other: str = '') -> str:
     """
     origin = f'{robot}\0{source}\0{start_ns}' + (f'\0{other}' if other else '')
     return hashlib.sha256(origin.encode()).hexdigest()[:20]
+
+
+def check_plain(text: str) -> None:
+    """Check that a text can be part of what a database is asked.
+
+    :raises InvalidRequest: it has control characters
+    """
+    if _UNQUOTABLE.search(text):
+        raise InvalidRequest(f'{text!r} has line breaks or control characters; use a plain name')
+
+
+def check_name(kind: str, name: str, most: int = MAX_NAME) -> None:
+    """Check that the name of a robot, a map or a camera can be stored and searched.
+
+    :param most: bytes that it may have
+    :raises InvalidRequest: it is too long or has control characters
+    """
+    check_plain(name)
+    if len(name.encode()) > most:
+        raise InvalidRequest(f'the {kind} {name[:40]!r}... is longer than {most} bytes')

@@ -20,6 +20,7 @@ from remembr_ros.memory.model.engine import Compared, Entry, Stamp, Summary
 from remembr_ros.memory.model.outline import Outline, outline_of
 from remembr_ros.memory.model.recall import ANYTHING, Scope, Survey, survey_of
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.storable import is_id
 from remembr_ros.memory.server import collections
 from remembr_ros.memory.server.collections import Features
 from remembr_ros.memory.server.link import Link
@@ -301,7 +302,7 @@ class ServerEngine:
 
 
 def _ids(ids: Sequence[str]) -> list[str]:
-    return [memory_id for memory_id in dict.fromkeys(ids) if schema.is_id(memory_id)]
+    return [memory_id for memory_id in dict.fromkeys(ids) if is_id(memory_id)]
 
 
 def _away_ns(row: Row, time_ns: int) -> int:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from remembr_ros.errors import InvalidRequest, RemembrError, StoreUnavailable
-from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.memory.model.storable import storable
 from remembr_ros.memory.spool.spool import Spool
 
 logger = logging.getLogger(__name__)
@@ -69,7 +69,7 @@ class SpoolingWriter:
         :raises StoreUnavailable: the server is away, and the spool is full or does not work
         """
         # Before anything is acknowledged: what makes no sense would stay in the spool for ever.
-        observations = [replace(o, memory=schema.storable(o.memory)) for o in observations]
+        observations = [replace(o, memory=storable(o.memory)) for o in observations]
         with self._adding:
             if not self._spool.count:  # what is being drained counts until it is stored
                 try:

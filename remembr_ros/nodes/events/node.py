@@ -17,7 +17,7 @@ from remembr_ros.events.event_message import deed_of
 from remembr_ros.events.placer import HISTORY_S, DeedPlacer
 from remembr_ros.events.watch import STATUS, EventWatch
 from remembr_ros.memory.deeds.deed import Deed
-from remembr_ros.memory.milvus.schema import storable
+from remembr_ros.memory.model.storable import storable
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode

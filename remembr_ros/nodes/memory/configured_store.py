@@ -6,7 +6,7 @@ from rclpy.impl.rcutils_logger import RcutilsLogger
 
 from remembr_ros.embedding.behind import EmbedderBehind
 from remembr_ros.embedding.embedders import get_embedder
-from remembr_ros.memory.milvus import client as milvus
+from remembr_ros.memory.model.uri import is_server
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.retention import RetentionPolicy
 from remembr_ros.memory.server.connection import Connection
@@ -30,7 +30,7 @@ def open_memory(p: MemoryParameters) -> MemoryStore:
         create=not p.read_only,
         read_only=p.read_only,
         connection=connection_of(p),
-        must_connect=not milvus.is_server(p.uri),
+        must_connect=not is_server(p.uri),
         behind=True,
         consolidation=p.consolidate and not p.read_only,
         keyframe_quota=round(p.keyframe_quota_gb * GB),
@@ -56,7 +56,7 @@ def connection_of(p: MemoryParameters) -> Connection | None:
 
     :raises InvalidRequest: the parameters do not go together
     """
-    if not milvus.is_server(p.uri):
+    if not is_server(p.uri):
         return None
     connection = Connection.from_environment(
         p.uri,

@@ -10,9 +10,9 @@ from visualization_msgs.msg import MarkerArray
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_ros.embedding.behind import EmbedderBehind
 from remembr_ros.errors import RemembrError, StoreUnavailable
-from remembr_ros.memory.milvus import client as milvus
 from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.uri import is_server, shown
 from remembr_ros.memory.search import MAX_LIMIT
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base import qos
@@ -60,10 +60,10 @@ class MemoryNode(ManagedNode):
         try:
             embedder = self._store.embedder  # now rather than at the first question
             self.get_logger().info(
-                f'{milvus.shown(p.uri)}: {self._store.count()} memories, embedder {embedder.name}'
+                f'{shown(p.uri)}: {self._store.count()} memories, embedder {embedder.name}'
             )
         except StoreUnavailable as error:
-            if not milvus.is_server(p.uri):
+            if not is_server(p.uri):
                 raise
             self._away = str(error)
             self.get_logger().warning(f'captions wait on this machine: {error}')
@@ -76,7 +76,7 @@ class MemoryNode(ManagedNode):
         p, log, store = self.parameters, self.get_logger(), self._store
         assert store is not None
         self._markers = MemoryMarkers(p.marker_count)
-        self._gauge = StoreGauge(store, milvus.is_server(p.uri), self._away, log, self._show_older)
+        self._gauge = StoreGauge(store, is_server(p.uri), self._away, log, self._show_older)
         self._clock_watch = ClockWatch(self)
         self._housekeeping = Housekeeping(
             store,

@@ -30,7 +30,8 @@ from remembr_ros.nodes.objects.parameters import TOLD, ObjectsParameters
 from remembr_ros.nodes.objects.shown import ShownObjects, detection_array
 from remembr_ros.nodes.objects.worker import HUNG_S, ObjectWorker
 from remembr_ros.objects.camera import depth_of
-from remembr_ros.objects.detectors.detection import Detector, get_detector
+from remembr_ros.objects.detectors.by_name import get_detector
+from remembr_ros.objects.detectors.detection import Detector
 from remembr_ros.objects.detectors.open_vocabulary import MOST_PROMPTS, OpenVocabularyDetector
 from remembr_ros.objects.keeper import ObjectKeeper
 from remembr_ros.objects.pairing import Pairing

@@ -13,7 +13,7 @@ import pytest
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
-from remembr_ros.memory import read_only as reading
+from remembr_ros.memory.embedded import read_only as reading
 from remembr_ros.memory.embedded.engine import open_embedded
 from remembr_ros.memory.embedded.journal import Change, Journal
 from remembr_ros.memory.model.recall import Query

@@ -19,10 +19,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import Pose
+from remembr_ros.geometry import MAX_COORDINATE, Pose
 from remembr_ros.memory.embedded.index import MemoryIndex
 from remembr_ros.memory.matching.terms import words
-from remembr_ros.memory.milvus import filters
 from remembr_ros.memory.model.area import Area
 from remembr_ros.memory.model.engine import Engine, Entry
 from remembr_ros.memory.model.outline import Outline
@@ -449,7 +448,7 @@ class EngineContract:
         assert names(engine.nearest_in_time(T0, ANYTHING, 5)) == by_id[:5]
 
     def test_times_and_places_at_the_limits(self, engine: Engine) -> None:
-        limit = filters.MAX_COORDINATE
+        limit = MAX_COORDINATE
         engine.put(
             [
                 entry(memory(1, start_ns=0, end_ns=0, pose=Pose(-limit, limit, limit))),

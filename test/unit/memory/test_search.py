@@ -160,18 +160,6 @@ def test_centimetres_count_four_thousand_kilometres_from_the_origin(
         ) == [f'm{i}']
 
 
-def test_nanoseconds_count(store: MemoryStore, make: Make, add: Add) -> None:
-    add(*[make(i, start_ns=T0 + 2 * i, end_ns=T0 + 2 * i) for i in range(100)])
-    for i in (0, 50, 99):
-        assert names(store.find(Query(time_ns=T0 + 2 * i, limit=1))) == [f'm{i}']
-
-
-def test_of_a_parked_hour_the_newest_is_nearest(store: MemoryStore, make: Make, add: Add) -> None:
-    add(*[make(i, pose=Pose(3.0, 3.0)) for i in range(300)])
-    assert names(store.find(Query(place=(3.0, 3.0, 0.0), limit=3))) == ['m299', 'm298', 'm297']
-    assert names(store.find(Query(place=(9.0, 3.0, 0.0), limit=2))) == ['m299', 'm298']
-
-
 def test_a_radius_is_a_ball_and_no_box(store: MemoryStore, make: Make, add: Add) -> None:
     corners = [make(i, pose=Pose(0.9, 0.9 - i * 1e-4), caption='a red sofa') for i in range(100)]
     add(*corners, make(200, pose=Pose(1.0, 0.0), caption='grey wall'), make(201, pose=Pose(1.0, 1e-6)))

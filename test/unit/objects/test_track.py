@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from remembr_ros.memory.milvus.schema import storable
+from remembr_ros.memory.model.storable import storable
 from remembr_ros.memory.objects.known import ALIASES, INTERVALS, known_objects
 from remembr_ros.objects.appearance import Appearance
 from remembr_ros.objects.lifting import CameraView, DepthView, Lifted, lift

@@ -6,7 +6,7 @@ import pytest
 from remembr_bench.simulation.detector import DetectorErrors, SimulatedDetector
 from remembr_ros.errors import DetectorFailed, InvalidRequest
 from remembr_ros.images import Bgr
-from remembr_ros.objects.detectors.detection import get_detector
+from remembr_ros.objects.detectors.by_name import get_detector
 from remembr_ros.timestamps import NS
 from test.object_scene import T0
 from test.unit.objects.detectors.detector_contract import DetectorContract

@@ -18,6 +18,7 @@ from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.model.engine import VERSION, Entry, Stamp
 from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.memory.model.record import Memory
+from test.unit.memory.engine_contract import DIMENSION, EngineContract
 
 D = 8
 Make = Callable[..., Memory]
@@ -46,6 +47,17 @@ def ids(engine: EmbeddedEngine) -> list[str]:
 @pytest.fixture
 def small_volumes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(volumes, 'FULL', 5)
+
+
+@pytest.fixture(scope='module')
+def shared(database: str) -> Iterator[EmbeddedEngine]:
+    engine = open_embedded(database, 'contract', lambda: Stamp(VERSION, 'test', DIMENSION))
+    yield engine
+    engine.close()
+
+
+class TestEmbedded(EngineContract):
+    """The contract."""
 
 
 @pytest.mark.usefixtures('small_volumes')

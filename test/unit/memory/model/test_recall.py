@@ -208,3 +208,20 @@ def test_a_survey_says_how_far_each_robot_drove_and_where_on_which_map() -> None
         ),
     )
     assert survey_of([]) == Survey(0)
+
+
+@pytest.mark.parametrize(
+    'scope',
+    [
+        Scope(robots=('a\nb',)),
+        Scope(map_id='a\0b'),
+        Scope(robots=('\ud800',)),
+        Scope(source='camera'),
+        Scope(place='kitchen'),
+        Scope(without=('a\nb',)),
+        Scope(source="captioner' or 1 == 1"),
+    ],
+)
+def test_scopes_without_sense_are_refused(scope: Scope) -> None:
+    with pytest.raises(InvalidRequest):
+        scope.check()

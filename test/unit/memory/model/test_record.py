@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.memory.milvus.schema import is_id
 from remembr_ros.memory.model.record import SOURCES, memory_id
+from remembr_ros.memory.model.storable import is_id
 
 keys = st.tuples(st.text(max_size=20), st.sampled_from(SOURCES), st.integers(0, 2**63 - 1))
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.memory.milvus.schema import storable
 from remembr_ros.memory.model.record import CAPTIONER, PLACE, Memory
+from remembr_ros.memory.model.storable import storable
 from remembr_ros.memory.places.place import place, place_of, said_name, same_name
 
 NOW = 1_700_000_000 * 10**9

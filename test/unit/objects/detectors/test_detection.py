@@ -3,9 +3,6 @@ import math
 import numpy as np
 import pytest
 
-from remembr_ros.errors import InvalidRequest
-from remembr_ros.objects.detectors.detection import get_detector
-from remembr_ros.objects.detectors.yolox import YoloxDetector
 from test.object_scene import detection
 
 BOX = (1.0, 2.0, 3.0, 4.0)
@@ -34,10 +31,3 @@ def test_it_is_called_what_scores_best_and_of_equal_ones_always_the_same() -> No
 def test_what_makes_no_sense_is_known(bad: object) -> None:
     assert not bad.is_sound()  # type: ignore[attr-defined]
     assert detection(BOX, mask=np.ones((5, 5), np.bool_)).is_sound()
-
-
-def test_a_detector_is_known_by_its_kind_and_model() -> None:
-    assert isinstance(get_detector('onnx:model.onnx'), YoloxDetector)
-    for name in ('', 'onnx', 'onnx:', 'yolo:model.onnx'):
-        with pytest.raises(InvalidRequest, match=r'onnx:MODEL\.onnx'):
-            get_detector(name)

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from remembr_ros.errors import DetectorFailed
 from remembr_ros.images import Bgr
-from remembr_ros.objects.detectors.detection import Detector, get_detector
+from remembr_ros.objects.detectors.by_name import get_detector
+from remembr_ros.objects.detectors.detection import Detector
 from remembr_ros.objects.detectors.open_vocabulary import (
     MOST_PROMPTS,
     OpenVocabularyDetector,

@@ -11,9 +11,9 @@ from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import BagUnreadable, InvalidRequest, StoreUnavailable
 from remembr_ros.memory.exchange.json_lines import Header, PortableMemory
 from remembr_ros.memory.exchange.transfer import import_memories, write
-from remembr_ros.memory.milvus.schema import storable
 from remembr_ros.memory.model.engine import Entry
 from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.memory.model.storable import storable
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.spool.spool import Spool
 from remembr_ros.memory.spool.writer import SpoolingWriter

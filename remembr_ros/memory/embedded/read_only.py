@@ -7,7 +7,6 @@ Keyframes are read from where they are.
 
 import fcntl
 import logging
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -18,47 +17,12 @@ from typing import NoReturn
 
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.embedded.engine import EmbeddedEngine, size_on_disk
-from remembr_ros.memory.milvus.client import RESERVE
 from remembr_ros.memory.milvus.lite_process import in_use
 from remembr_ros.memory.model.engine import Entry, Summary
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.writable import RESERVE, check_writable
 
 logger = logging.getLogger(__name__)
-
-
-def check_writable(path: Path) -> None:
-    """Refuse to change a memory where that cannot be.
-
-    :param path: of the database, there or not
-    :raises StoreUnavailable: it, or the folder that it is or would be in, cannot be written
-    """
-    path = path.resolve()
-    folder = next(folder for folder in path.parents if os.path.exists(folder))
-    index = Path(f'{path}.index')
-    beside = [*folder.glob(f'{path.name}.*.journal'), index, *index.rglob('*')] if is_there(path) else []
-    for place in (path, folder, *beside):
-        if os.path.exists(place) and not os.access(place, os.W_OK):
-            raise StoreUnavailable(
-                f'the memory {path} cannot be changed: {place} cannot be written. Check who owns it and how '
-                f'its disk is mounted, or copy {path.name} and {path.name}.* to where they can be written. '
-                'Reading works: ask, recall, info, export, read_only of the memory node'
-            )
-
-
-def is_there(path: Path) -> bool:
-    """Tell whether a file is there.
-
-    :raises StoreUnavailable: nobody can tell, because its folder cannot be entered
-    """
-    try:
-        path.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except OSError as error:
-        raise StoreUnavailable(
-            f'{path} cannot be read: {error}; check the permissions of its folder'
-        ) from error
-    return True
 
 
 class ReadOnlyEngine(EmbeddedEngine):
