@@ -56,7 +56,9 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'overview': {'model', 'planner', 'times'},
         'offline': {'model', 'planner', 'times', 'overview'},
         'llm': {'model', 'planner', 'times', 'chat', 'overview', 'offline'},  # one model of what is shown
-        '': {'model', 'planner', 'times', 'chat', 'overview', 'offline', 'llm'},
+        'narrowed_recall': {'model', 'planner', 'llm'},
+        'conversation': {'model', 'narrowed_recall'},  # and no parser: it is handed one
+        '': {'model', 'planner', 'times', 'chat', 'offline', 'llm', 'narrowed_recall', 'conversation'},
     },
     'nodes': {
         'base': set(),
