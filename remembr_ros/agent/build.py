@@ -11,6 +11,7 @@ from remembr_ros.agent.conversation import EXPIRY_S, Conversations
 from remembr_ros.agent.llm.loop import TOKEN_BUDGET, LoopPlanner
 from remembr_ros.agent.llm.second_look import CaptionerLook, Keyframes, ModelLook, SecondLook
 from remembr_ros.agent.offline.planner import OfflinePlanner
+from remembr_ros.agent.offline.request import thing_of
 from remembr_ros.agent.planner import Planner
 from remembr_ros.agent.trace import Trace
 from remembr_ros.captioning.captioners.by_name import get_captioner
@@ -92,7 +93,7 @@ def build_agent(
     trace = Trace(config.trace, config.trace_max_mb) if config.trace else None
     servers = [(config.llm, config.llm_url), (config.llm_fallback, config.llm_fallback_url)]
     chats = [OpenAIChat(model, url or None) for model, url in servers if model or url]
-    conversations = Conversations(config.follow_up_s)
+    conversations = Conversations(thing_of, config.follow_up_s)
     planners: list[Planner] = [OfflinePlanner()]
     if chats:
         # 0.9: some time of a question passes before the model is asked.

@@ -12,7 +12,6 @@ from remembr_ros.agent.model.answer_text import with_facts
 from remembr_ros.agent.model.grounding import Claim, ground
 from remembr_ros.agent.model.same_place import by_place, stay_of
 from remembr_ros.agent.narrowed_recall import EVERYTHING, Narrowing
-from remembr_ros.agent.offline.request import thing_of
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
 
@@ -86,11 +85,13 @@ class _Kept:
 class Conversations:
     """The last turn of each asker; safe to share between threads.
 
+    :param thing_of: returns what a question is about, in its asker's words; empty: it names no thing
     :param expiry_s: a turn is forgotten after this [s]
     :param max_askers: turns kept
     :param clock: monotonic [s]
     """
 
+    thing_of: Callable[[str], str]
     expiry_s: float = EXPIRY_S
     max_askers: int = MAX_ASKERS
     clock: Callable[[], float] = time.monotonic
@@ -112,7 +113,7 @@ class Conversations:
         if form in ('before', 'after', 'other'):
             asked = HAPPENED[form] if happened else kept.turn.question
             to_a_place = form == 'other' and _TO_A_PLACE.search(text)
-            if to_a_place and kept.turn.answer.kind is not Kind.POSITION and (thing := thing_of(asked)):
+            if to_a_place and kept.turn.answer.kind is not Kind.POSITION and (thing := self.thing_of(asked)):
                 asked = f'Where is {thing}?'
             return _again(question, kept, form, asked)
         if form is not None:

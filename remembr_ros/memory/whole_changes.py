@@ -17,7 +17,7 @@ from remembr_ros.geometry import Pose, RigidTransform
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.model.engine import Engine
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.memory.undone import Location, Placed, Undertaking, Undone, Work
+from remembr_ros.memory.write_ahead_log import ChangePlan, Location, LoggedChange, Placed, WriteAheadLog
 
 logger = logging.getLogger(__name__)
 
@@ -33,23 +33,23 @@ class WholeChanges:
     """
 
     def __init__(self, folder: Path, keyframes: KeyframeFolder) -> None:
-        self._undone = Undone(folder)
+        self._log = WriteAheadLog(folder)
         self._keyframes = keyframes
-        self._moved: list[Undertaking] = []
+        self._moved: list[LoggedChange] = []
         self._rows_left = False
         self._problem = ''
 
     @property
     def problem(self) -> str:
         """What could not be finished, and what to do; empty: nothing is left."""
-        return '; '.join(filter(None, (self._problem, self._undone.problem)))
+        return '; '.join(filter(None, (self._problem, self._log.problem)))
 
     def open(self, engine: Engine) -> None:
         """Finish what was cut off; what cannot be finished is a problem, but keeps no memory closed."""
         try:
-            with self._left() as undertakings:
-                cut_off = any(undertaking.has_rows or undertaking.work.vacuum for undertaking in undertakings)
-                self._finish_all(engine, undertakings)
+            with self._unfinished() as changes:
+                cut_off = any(change.has_rows or change.plan.vacuum for change in changes)
+                self._finish_all(engine, changes)
             if cut_off:
                 logger.warning('deleting or moving memories was cut off before; it is finished now')
         except RemembrError as error:
@@ -62,8 +62,8 @@ class WholeChanges:
         :raises StoreUnavailable: it cannot be finished
         """
         if self._rows_left:
-            with self._left() as undertakings:
-                self._change_rows(engine, undertakings)
+            with self._unfinished() as changes:
+                self._change_rows(engine, changes)
 
     def delete(self, engine: Engine, memories: Sequence[Memory], *, vacuum: bool) -> None:
         """Delete memories and their keyframes.
@@ -72,26 +72,24 @@ class WholeChanges:
         :raises StoreUnavailable: the database or the disk does not work; what was begun is finished later
         """
         engine.delete([])  # what is refused for want of room or of a server shall not happen later
-        with self._left() as undertakings:
+        with self._unfinished() as changes:
             own = []
             if memories:
                 names = [name for memory in memories for name in memory.keyframes]
                 ids = [memory.id for memory in memories]
                 # One note with those that failed: where a server refuses every write they would pile up.
                 failed = [
-                    undertaking
-                    for undertaking in undertakings
-                    if not undertaking.work.asked and undertaking.work.vacuum <= vacuum
+                    change for change in changes if not change.plan.asked and change.plan.vacuum <= vacuum
                 ]
-                ids += [gone for cut_off in failed if cut_off.has_rows for gone in cut_off.work.ids]
-                names += [name for cut_off in failed for name in cut_off.work.keyframes]
-                own = [self._undone.begin(Work(ids=tuple(ids), keyframes=tuple(names), vacuum=vacuum))]
-                undertakings.extend(own)
+                ids += [gone for cut_off in failed if cut_off.has_rows for gone in cut_off.plan.ids]
+                names += [name for cut_off in failed for name in cut_off.plan.keyframes]
+                own = [self._log.begin(ChangePlan(ids=tuple(ids), keyframes=tuple(names), vacuum=vacuum))]
+                changes.extend(own)
                 for cut_off in failed:
                     cut_off.end()
-                    undertakings.remove(cut_off)
+                    changes.remove(cut_off)
             if vacuum:
-                self._finish_all(engine, undertakings)
+                self._finish_all(engine, changes)
             else:
                 self._change_rows(engine, own)
                 self._clean(engine, own)
@@ -106,14 +104,14 @@ class WholeChanges:
             yield
             return
         engine.update([])  # as in delete: whoever is refused tries again, and would leave a note each time
-        work = Work(keyframes=tuple(sorted(names)))
+        plan = ChangePlan(keyframes=tuple(sorted(names)))
         # Named by what it says: who is refused meanwhile tries again, and takes the place of the note.
-        undertaking = self._undone.begin(work, sha256(work.model_dump_json().encode()).hexdigest()[:32])
+        change = self._log.begin(plan, sha256(plan.model_dump_json().encode()).hexdigest()[:32])
         try:
             yield
-            self._clean(engine, [undertaking])
+            self._clean(engine, [change])
         finally:
-            undertaking.leave()
+            change.leave()
 
     def move(
         self, engine: Engine, asked: str, memories: Callable[[], Sequence[Moved]], *, leaves: bool
@@ -129,30 +127,26 @@ class WholeChanges:
         """
         engine.update([])  # as in delete
         self.close()
-        with self._left() as undertakings:
-            moves = [undertaking for undertaking in undertakings if undertaking.work.asked]
+        with self._unfinished() as changes:
+            moves = [change for change in changes if change.plan.asked]
             self._change_rows(engine, moves)
             for move in moves:
                 if move.has_ended:
                     continue
-                if move.work.asked == asked and _is_done(engine, move.work.placed):
-                    self._place(engine, _put_back(engine, move.work.placed))
+                if move.plan.asked == asked and _is_done(engine, move.plan.placed):
+                    self._place(engine, _put_back(engine, move.plan.placed))
                     self._moved.append(move)
                 else:
                     move.end()
             if leaves or not self._moved:
-                self._moved += self._begin_move(engine, asked, memories, undertakings)
-            return sum(len(undertaking.work.placed) for undertaking in self._moved)
+                self._moved += self._begin_move(engine, asked, memories, changes)
+            return sum(len(change.plan.placed) for change in self._moved)
 
     def was_cut_off(self, engine: Engine, asked: str) -> bool:
         """Tell whether a move was cut off, and nobody has been told yet that it is finished."""
-        with self._left() as undertakings:
-            asked_before = [
-                undertaking
-                for undertaking in undertakings
-                if undertaking.work.asked == asked and undertaking.work.placed
-            ]
-            return any(cut.has_rows or _is_done(engine, cut.work.placed) for cut in asked_before)
+        with self._unfinished() as changes:
+            asked_before = [change for change in changes if change.plan.asked == asked and change.plan.placed]
+            return any(cut.has_rows or _is_done(engine, cut.plan.placed) for cut in asked_before)
 
     def close(self, reported: bool = True) -> None:
         """Let go of what was moved.
@@ -160,26 +154,26 @@ class WholeChanges:
         :param reported: somebody knows that it was; False: it will be recognised when it is asked for again
         """
         moved, self._moved = self._moved, []
-        for undertaking in moved:
+        for change in moved:
             try:
                 if reported:
-                    undertaking.end()
+                    change.end()
             except StoreUnavailable as error:
                 logger.warning('the memories were moved, but that may be said once more: %s', error)
             finally:
-                undertaking.leave()
+                change.leave()
 
     def _begin_move(
         self,
         engine: Engine,
         asked: str,
         memories: Callable[[], Sequence[Moved]],
-        undertakings: list[Undertaking],
-    ) -> list[Undertaking]:
+        changes: list[LoggedChange],
+    ) -> list[LoggedChange]:
         """Place memories anew; none: there is nothing to do."""
         # Where they are is asked under the claim, whose name is noted before: else nobody could release it.
-        claim = self._undone.begin(Work(asked=asked))
-        undertakings.append(claim)
+        claim = self._log.begin(ChangePlan(asked=asked))
+        changes.append(claim)
         try:
             engine.claim(claim.name)
             placed = tuple(Placed(id=now.id, was=_place(now), to=_place(then)) for now, then in memories())
@@ -191,45 +185,45 @@ class WholeChanges:
             engine.release(claim.name)
             claim.end()
             return []
-        own = self._undone.begin(Work(placed=placed, asked=asked), claim.name)
-        undertakings.append(own)
+        own = self._log.begin(ChangePlan(placed=placed, asked=asked), claim.name)
+        changes.append(own)
         self._change_rows(engine, [own])
         return [own]
 
     @contextmanager
-    def _left(self) -> Iterator[list[Undertaking]]:
+    def _unfinished(self) -> Iterator[list[LoggedChange]]:
         """Give what nobody is at."""
-        undertakings = self._undone.left()
+        changes = self._log.take_unfinished()
         try:
-            yield undertakings
+            yield changes
         finally:
-            for undertaking in undertakings:
-                if undertaking not in self._moved:
-                    undertaking.leave()
+            for change in changes:
+                if change not in self._moved:
+                    change.leave()
 
-    def _finish_all(self, engine: Engine, undertakings: Sequence[Undertaking]) -> None:
+    def _finish_all(self, engine: Engine, changes: Sequence[LoggedChange]) -> None:
         try:
-            self._change_rows(engine, undertakings)
-            self._clean(engine, undertakings)
+            self._change_rows(engine, changes)
+            self._clean(engine, changes)
         except RemembrError as error:
             self._problem = str(error)
             raise
         self._problem = ''
 
-    def _change_rows(self, engine: Engine, undertakings: Sequence[Undertaking]) -> None:
+    def _change_rows(self, engine: Engine, changes: Sequence[LoggedChange]) -> None:
         self._rows_left = True
-        for undertaking in undertakings:
-            if undertaking.has_rows:
+        for change in changes:
+            if change.has_rows:
                 # Without its claim it has moved nothing yet, and others may have since.
-                if undertaking.work.placed and not engine.is_claimed(undertaking.name):
-                    undertaking.end()
+                if change.plan.placed and not engine.is_claimed(change.name):
+                    change.end()
                     continue
-                if undertaking.work.ids:
-                    engine.delete(undertaking.work.ids)
-                self._place(engine, undertaking.work.placed)
-                undertaking.rows_are_done()
-            if undertaking.work.asked:
-                engine.release(undertaking.name)
+                if change.plan.ids:
+                    engine.delete(change.plan.ids)
+                self._place(engine, change.plan.placed)
+                change.rows_are_done()
+            if change.plan.asked:
+                engine.release(change.name)
         self._rows_left = False
 
     @staticmethod
@@ -238,25 +232,23 @@ class WholeChanges:
             places = {placed_memory.id: placed_memory.to for placed_memory in placed[start : start + BATCH]}
             engine.update([_placed(memory, places[memory.id]) for memory in engine.get(list(places))])
 
-    def _clean(self, engine: Engine, undertakings: Sequence[Undertaking]) -> None:
+    def _clean(self, engine: Engine, changes: Sequence[LoggedChange]) -> None:
         """Delete from files what is in no row any more."""
         failed = None
         try:
-            self._keyframes.remove(
-                (n for undertaking in undertakings for n in undertaking.work.keyframes), engine.named
-            )
+            self._keyframes.remove((n for change in changes for n in change.plan.keyframes), engine.named)
         except OSError as error:
             failed = error
-        if any(undertaking.work.vacuum for undertaking in undertakings):
+        if any(change.plan.vacuum for change in changes):
             engine.vacuum()
         if failed is not None:
             raise StoreUnavailable(
                 f'the memories are gone, but not all of their keyframes: {failed}; forget them again, which '
                 f'tries once more, or delete those of {self._keyframes.folder} by hand'
             ) from failed
-        for undertaking in undertakings:
-            if not undertaking.work.placed:
-                undertaking.end()
+        for change in changes:
+            if not change.plan.placed:
+                change.end()
 
 
 def move_asked(

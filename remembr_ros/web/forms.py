@@ -5,7 +5,8 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from remembr_ros.agent.model.answer import Answer, AnswerJson, Question, answer_json
-from remembr_ros.agent.offline.relevance_model import fit_in_a_word
+from remembr_ros.agent.model.relevance_model import fit_in_a_word
+from remembr_ros.agent.offline.request import searched
 from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.model.codec import HitJson, MemoryJson, hit_json
 from remembr_ros.memory.model.recall import Hit, MapArea
@@ -234,7 +235,7 @@ def found_json(hit: Hit, text: str | None, embedder: str) -> FoundJson:
     """
     return {
         **hit_json(hit),
-        'sureness': fit_in_a_word(text, hit, embedder) if text and embedder else None,
+        'sureness': fit_in_a_word(searched(text), hit, embedder) if text and embedder else None,
         'sentence': next(iter(hit.passages), None) if text else None,
     }
 

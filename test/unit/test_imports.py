@@ -85,7 +85,7 @@ VENDORS = {
     'faiss': ('memory/embedded/vector_clusters.py',),
     'openai': ('chat_endpoint.py',),
     'dateparser': ('agent/times/day.py',),
-    'textblob': ('agent/offline/matching.py',),
+    'textblob': ('agent/model/matching.py',),
     'sentence_transformers': ('embedding/embedders.py',),
     'torch': (
         'captioning/captioners/vlm_loading.py',

@@ -1,4 +1,4 @@
-"""The rooms of the package: what each may import, how full it may be, what classes and tests are called."""
+"""The rooms of both packages: what each may import, how full it may be, what classes and tests are called."""
 
 import ast
 from collections import Counter
@@ -8,12 +8,17 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-TESTS = Path(__file__).resolve().parents[1]
-PACKAGE = TESTS.parent / 'remembr_ros'
-SOURCES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob('*.py'))
+REPOSITORY = Path(__file__).resolve().parents[2]
+PARENTS = {'remembr_ros': REPOSITORY, 'remembr_bench': REPOSITORY / 'remembr_bench'}
+"""Where each package lies; its tests lie in test/ beside it."""
+SOURCES = sorted(
+    path.relative_to(parent).as_posix()
+    for name, parent in PARENTS.items()
+    for path in (parent / name).rglob('*.py')
+)
 
 ROOMS: dict[str, dict[str, set[str]]] = {
-    'memory': {
+    'remembr_ros/memory': {
         'durable': set(),
         'problem': set(),
         'writable': set(),
@@ -48,7 +53,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         | {'durable', 'problem', 'writable', 'recall_protocol'},
         'exchange': {'', 'durable', 'model', 'matching', 'keyframes'},
     },
-    'agent': {
+    'remembr_ros/agent': {
         'model': set(),
         'planner': {'model'},
         'times': {'model'},
@@ -56,9 +61,11 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'overview': {'model', 'planner', 'times'},
         'offline': {'model', 'planner', 'times', 'overview'},
         'llm': {'model', 'planner', 'times', 'chat', 'overview', 'offline'},  # one model of what is shown
-        '': {'model', 'planner', 'times', 'chat', 'overview', 'offline', 'llm'},
+        'narrowed_recall': {'model', 'planner', 'llm'},
+        'conversation': {'model', 'narrowed_recall'},  # and no parser: it is handed one
+        '': {'model', 'planner', 'times', 'chat', 'offline', 'llm', 'narrowed_recall', 'conversation'},
     },
-    'nodes': {
+    'remembr_ros/nodes': {
         'base': set(),
         **{room: {'base'} for room in ('captioner', 'events', 'objects', 'nav2', 'replay', 'speech')},
         'memory': {'base', 'objects'},
@@ -66,7 +73,22 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'web': {'base', 'agent'},
         '': {'base', 'captioner', 'events', 'memory', 'agent', 'objects', 'replay', 'speech', 'web'},
     },
-    'evaluation': {
+    'remembr_ros/captioning': {
+        'frame_choice': set(),
+        'captioners': {'frame_choice'},
+        '': {'frame_choice', 'captioners'},
+    },
+    'remembr_ros/objects': {'detectors': set(), '': {'detectors'}},
+    'remembr_ros/speech': {'sound': set(), '': {'sound'}},
+    'remembr_ros/web': {
+        'door': set(),
+        '': {'door'},
+        'api': {'', 'door'},
+        'mcp': {'', 'door'},
+        'app': {'', 'door', 'api', 'mcp'},
+    },
+    'remembr_ros/cli': {'': set(), **{room: {''} for room in ('deeds', 'places', 'serving', 'verbs')}},
+    'remembr_bench/evaluation': {
         'datasets': set(),
         'metrics': {'datasets'},
         'records': {'datasets', 'metrics'},
@@ -81,22 +103,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'talk': {'baselines', 'findingdory', 'tasks'},
         '': {'datasets', 'metrics', 'records', 'report', 'run'},
     },
-    'captioning': {
-        'frame_choice': set(),
-        'captioners': {'frame_choice'},
-        '': {'frame_choice', 'captioners'},
-    },
-    'objects': {'detectors': set(), '': {'detectors'}},
-    'speech': {'sound': set(), '': {'sound'}},
-    'simulation': {'': set(), 'homes': {''}},
-    'web': {
-        'door': set(),
-        '': {'door'},
-        'api': {'', 'door'},
-        'mcp': {'', 'door'},
-        'app': {'', 'door', 'api', 'mcp'},
-    },
-    'cli': {'': set(), **{room: {''} for room in ('deeds', 'evaluation', 'places', 'serving', 'verbs')}},
+    'remembr_bench/simulation': {'': set(), 'homes': {''}},
 }
 """Which room of a subpackage may import which besides itself. '': the modules beside the rooms, but for those
 with an entry of their own, which rooms import."""
@@ -107,15 +114,15 @@ MOST_MODULES = 15
 OF_NO_MODULE = {
     'unit/test_docker.py': 'docker/',
     'unit/test_documented_launches.py': 'the launch commands of docs/',
-    'unit/test_imports.py': 'the whole package',
-    'unit/test_rooms.py': 'the whole package',
+    'unit/test_imports.py': 'both packages',
+    'unit/test_rooms.py': 'both packages',
     'unit/test_package.py': 'the wheel and the ROS package',
     'unit/test_views.py': 'config/ of RViz and Foxglove',
-    'unit/bench/test_planner_calibration.py': 'test/bench',
-    'unit/bench/test_asked_right.py': 'test/bench',
-    'unit/bench/test_object_rules.py': 'test/bench',
-    'unit/simulated/test_idle_day.py': 'test/simulated',
-    'unit/simulated/test_month.py': 'test/simulated',
+    'unit/bench/test_planner_calibration.py': 'remembr_bench/test/bench',
+    'unit/bench/test_asked_right.py': 'remembr_bench/test/bench',
+    'unit/bench/test_object_rules.py': 'remembr_bench/test/bench',
+    'unit/simulated/test_idle_day.py': 'remembr_bench/test/simulated',
+    'unit/simulated/test_month.py': 'remembr_bench/test/simulated',
     'unit/scripted/test_server.py': 'test/scripted',
     'unit/cli/verbs/test_memory_verbs.py': 'verbs that change a memory, one after the other on the same',
     'unit/cli/verbs/test_object_verbs.py': 'verbs that make objects and list them',
@@ -139,7 +146,7 @@ SHARED = set()
 
 @cache
 def parsed(source: str) -> ast.Module:
-    return ast.parse((PACKAGE / source).read_text())
+    return ast.parse((PARENTS[source.partition('/')[0]] / source).read_text())
 
 
 def room_of(module: str, package: str) -> str:
@@ -152,7 +159,7 @@ def room_of(module: str, package: str) -> str:
 
 def imported_within(source: str, package: str) -> set[str]:
     """Return what a module imports of its own subpackage, by dotted names within it."""
-    inside = f'remembr_ros.{package}'
+    inside = package.replace('/', '.')
     found: set[str] = set()
     for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Import):
@@ -177,11 +184,11 @@ def test_rooms_import_one_way(package: str) -> None:
 
 
 def module_of(source: str) -> str:
-    return f'remembr_ros.{source.removesuffix(".py").removesuffix("__init__").replace("/", ".")}'.rstrip('.')
+    return source.removesuffix('.py').removesuffix('__init__').replace('/', '.').rstrip('.')
 
 
 def imported_modules(source: str, modules: set[str]) -> set[str]:
-    """Return which modules of the package a module imports anywhere, in functions and for types, too."""
+    """Return which of these modules a module imports anywhere, in functions and for types, too."""
     found: set[str] = set()
     for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Import):
@@ -202,7 +209,7 @@ def test_no_modules_import_each_other() -> None:
 
 
 def test_every_subpackage_with_rooms_has_its_table() -> None:
-    folders = {PurePosixPath(source).parts[0] for source in SOURCES if source.count('/') > 1}
+    folders = {'/'.join(source.split('/')[:2]) for source in SOURCES if source.count('/') > 2}
     assert folders == set(ROOMS)
 
 
@@ -212,16 +219,15 @@ def test_no_folder_is_full() -> None:
 
 
 def test_a_test_is_found_by_the_name_of_its_module() -> None:
-    tests = {kind: sorted((TESTS / kind).rglob('test_*.py')) for kind in ('unit', 'node')}
     lost = set()
-    for kind, paths in tests.items():
-        package = PACKAGE / 'nodes' if kind == 'node' else PACKAGE
-        for path in paths:
-            room = package / path.relative_to(TESTS / kind).parent
-            modules = {module.stem for module in room.glob('*.py')} - {'__init__'}
-            what = path.stem.removeprefix('test_')
-            if not any(what == module or what.startswith(f'{module}_') for module in modules):
-                lost.add(path.relative_to(TESTS).as_posix())
+    for name, parent in PARENTS.items():
+        for kind, package in (('unit', parent / name), ('node', parent / name / 'nodes')):
+            for path in sorted((parent / 'test' / kind).rglob('test_*.py')):
+                room = package / path.relative_to(parent / 'test' / kind).parent
+                modules = {module.stem for module in room.glob('*.py')} - {'__init__'}
+                what = path.stem.removeprefix('test_')
+                if not any(what == module or what.startswith(f'{module}_') for module in modules):
+                    lost.add(path.relative_to(parent / 'test').as_posix())
     assert lost == set(OF_NO_MODULE)
 
 

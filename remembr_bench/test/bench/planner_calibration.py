@@ -25,10 +25,10 @@ from remembr_bench.evaluation.metrics.scores import score
 from remembr_bench.evaluation.records.config import run_config
 from remembr_bench.evaluation.run import loading as datasets
 from remembr_bench.evaluation.run.runner import WindowedRecall, remember
-from remembr_ros.agent.model import confidence
+from remembr_ros.agent.model import confidence, matching, other_words, relevance_model
 from remembr_ros.agent.model.answer import Kind
-from remembr_ros.agent.offline import matching, planner, question_terms, relevance_model, request
-from remembr_ros.agent.offline.matching import has_what_it_must, words_found
+from remembr_ros.agent.model.matching import has_what_it_must, words_found
+from remembr_ros.agent.offline import planner, request
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.agent.planner import Run
@@ -216,8 +216,8 @@ def rules(sequences: Sequence[sample.Sequence], recalls: Sequence[Recall]) -> st
         ('cut-off numbers', relevance_model, 'is_cut_off', lambda *_: False),
         ('relations', request, 'parse_relation', lambda _: None),
         ('nearest, last, first', request, '_CHOICES', {}),
-        ('purposes', question_terms, '_THINGS', {}),
-        ('words for the same', question_terms, 'synonyms', lambda _: ()),
+        ('purposes', other_words, '_THINGS', {}),
+        ('words for the same', other_words, 'synonyms', lambda _: ()),
         ('another thing by the same noun', relevance_model, 'another_thing', lambda *_: ''),
         ('the first of a stay', planner, 'stay_of', lambda one, _: [one]),
     ]
@@ -226,9 +226,9 @@ def rules(sequences: Sequence[sample.Sequence], recalls: Sequence[Recall]) -> st
     lines = [f'| without | {" | ".join(s.name for s in sequences)} |', '| --- |' + ' --- |' * len(sequences)]
     for title, module, name, value in cuts:
         with patch.object(module, name, value):
-            question_terms.same.cache_clear()
+            other_words.same.cache_clear()
             told = [f'{sum(marks)}/{len(marks)}' for marks in right(sequences, recalls).values()]
-        question_terms.same.cache_clear()
+        other_words.same.cache_clear()
         lines.append(f'| {title} | {" | ".join(told)} |')
     return '\n'.join(lines)
 

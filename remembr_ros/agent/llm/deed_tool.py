@@ -17,7 +17,7 @@ from remembr_ros.errors import InvalidRequest, Ungrounded
 from remembr_ros.memory.deeds.choice import choose_deeds
 from remembr_ros.memory.deeds.deed import Outcome
 from remembr_ros.memory.deeds.names import DeedNames
-from remembr_ros.memory.deeds.occurrences import Happened
+from remembr_ros.memory.deeds.occurrences import OccurrenceSource
 from remembr_ros.memory.deeds.query import MOVES, STAY, DeedOrder, DeedQuery, FoundDeeds, Occurrence
 from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.places.place import said_name
@@ -65,7 +65,7 @@ def happened(call: WhatHappened, context: CallContext) -> Job:
     context.recalls += 1
 
     def job() -> Callable[[], str]:
-        source = Happened(context.recall)
+        source = OccurrenceSource(context.recall)
         anchors = {name: _deed(text, source, scope, context) for name, text in sides.items()}
         beside = bool(anchors) and (call.right or call.nth is not None or call.limit is not None)
         query = DeedQuery(
@@ -112,7 +112,7 @@ def _is_time(text: str, context: CallContext) -> bool:
     return True
 
 
-def _deed(text: str, source: Happened, scope: Scope, context: CallContext) -> DeedQuery:
+def _deed(text: str, source: OccurrenceSource, scope: Scope, context: CallContext) -> DeedQuery:
     """Return the query of another deed's words, which may say when it was."""
     window = parse_window(text, context.question.now_ns, context.question.zone)
     names = DeedNames(source.deeds(Scope(robots=scope.robots, map_id=scope.map_id)))

@@ -11,10 +11,11 @@ from remembr_ros.agent.llm.arguments import UNTOLD, Arguments, Narrowed, Place
 from remembr_ros.agent.llm.call_context import CallContext, Job
 from remembr_ros.agent.llm.evidence import Evidence
 from remembr_ros.agent.model.answer import Question
+from remembr_ros.agent.model.matching import another_thing
 from remembr_ros.agent.model.quoting import neutral, quoted
+from remembr_ros.agent.model.relevance_model import how_likely
 from remembr_ros.agent.model.same_place import span
-from remembr_ros.agent.offline.matching import another_thing
-from remembr_ros.agent.offline.relevance_model import how_likely, searched
+from remembr_ros.agent.offline.request import searched
 from remembr_ros.agent.overview.listing import Listing, listing, naming
 from remembr_ros.agent.overview.recalled_day import TODAY, RecalledDay, nothing_of_day, recall_day
 from remembr_ros.memory.diary.day_text import DayWording, heading, shown_by

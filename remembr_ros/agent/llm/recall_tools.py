@@ -10,8 +10,9 @@ from remembr_ros.agent.llm.arguments import UNTOLD, Narrowed, Place
 from remembr_ros.agent.llm.call_context import CallContext, Job
 from remembr_ros.agent.model.grounding import Choice
 from remembr_ros.agent.model.memory_prompt import describe, excerpt
+from remembr_ros.agent.model.relevance_model import find_outermost, find_sightings, sure_ones
 from remembr_ros.agent.model.same_place import GAP_NS, SAME_PLACE_M
-from remembr_ros.agent.offline.relevance_model import find_outermost, find_sightings, searched, sure_ones
+from remembr_ros.agent.offline.request import searched
 from remembr_ros.geometry import distance
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit, Query, Scope

@@ -6,17 +6,17 @@ from itertools import product
 
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim, choose, yes_or_no
-from remembr_ros.agent.model.same_place import by_place, span, stay_of, stays
-from remembr_ros.agent.offline.answer_sentences import name_as_read
-from remembr_ros.agent.offline.not_seen import absent
-from remembr_ros.agent.offline.relation import Relation, RelationKind
-from remembr_ros.agent.offline.relevance_model import (
+from remembr_ros.agent.model.relevance_model import (
     PERHAPS,
     POOL,
     as_good_as_best,
     best_of_each,
     find_sightings,
 )
+from remembr_ros.agent.model.same_place import by_place, span, stay_of, stays
+from remembr_ros.agent.offline.answer_sentences import name_as_read
+from remembr_ros.agent.offline.not_seen import absent
+from remembr_ros.agent.offline.relation import Relation, RelationKind
 from remembr_ros.agent.offline.request import Request, parse_request, thing_of
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.model.recall import Hit, Query, Scope

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim
+from remembr_ros.agent.model.matching import asked_stems
+from remembr_ros.agent.model.relevance_model import POOL
 from remembr_ros.agent.model.same_place import SamePlace
-from remembr_ros.agent.offline.matching import asked_stems
 from remembr_ros.agent.offline.question_terms import is_plural
-from remembr_ros.agent.offline.relevance_model import POOL
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.agent.overview.listing import listing
 from remembr_ros.memory.diary.highlights import readable

@@ -6,8 +6,8 @@ from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.answer_text import EVEN
 from remembr_ros.agent.model.grounding import Claim, yes_or_no
 from remembr_ros.agent.model.memory_prompt import ago
+from remembr_ros.agent.model.relevance_model import POOL, SHOWN, find_sightings
 from remembr_ros.agent.offline.question_terms import TITLES
-from remembr_ros.agent.offline.relevance_model import POOL, SHOWN, find_sightings
 from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Query, Scope

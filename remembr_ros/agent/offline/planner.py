@@ -12,7 +12,18 @@ from dataclasses import replace
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.answer_text import EVEN, with_facts
 from remembr_ros.agent.model.grounding import Choice, Claim, choose, ground, yes_or_no
+from remembr_ros.agent.model.matching import another_thing, is_english, lacks_a_part, misspelled
 from remembr_ros.agent.model.quoting import any_case
+from remembr_ros.agent.model.relevance_model import (
+    PERHAPS,
+    POOL,
+    SHOWN,
+    as_good_as_best,
+    as_unsure,
+    find_outermost,
+    find_sightings,
+    sure_ones,
+)
 from remembr_ros.agent.model.same_place import stay_of
 from remembr_ros.agent.offline.anchored_search import Findings, search_by_anchors
 from remembr_ros.agent.offline.answer_sentences import (
@@ -28,7 +39,6 @@ from remembr_ros.agent.offline.answer_sentences import (
 from remembr_ros.agent.offline.day_questions import claim_of_day, parse_day
 from remembr_ros.agent.offline.deeds.deed_answers import answer_deeds
 from remembr_ros.agent.offline.deeds.goals import answer_goal
-from remembr_ros.agent.offline.matching import another_thing, is_english, lacks_a_part, misspelled
 from remembr_ros.agent.offline.motion_questions import answer_motion
 from remembr_ros.agent.offline.named_scope import (
     NamedScope,
@@ -43,16 +53,6 @@ from remembr_ros.agent.offline.objects.object_answers import answer_by_objects
 from remembr_ros.agent.offline.places.place_answers import answer_by_places
 from remembr_ros.agent.offline.places.room_of_thing import in_room, without_room
 from remembr_ros.agent.offline.relation import RelationKind
-from remembr_ros.agent.offline.relevance_model import (
-    PERHAPS,
-    POOL,
-    SHOWN,
-    as_good_as_best,
-    as_unsure,
-    find_outermost,
-    find_sightings,
-    sure_ones,
-)
 from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.memory.matching.terms import words

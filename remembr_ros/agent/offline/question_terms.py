@@ -1,11 +1,10 @@
-"""What a question is about: its target, names and numbers, other words for these, and how to say it back."""
+"""What a question is about: its target, names and numbers, and how to say it back."""
 
 import re
-from collections.abc import Sequence
-from functools import cache
 
+from remembr_ros.agent.model.other_words import is_purpose, things_for
 from remembr_ros.agent.model.quoting import any_case, unquoted
-from remembr_ros.memory.matching.terms import STOP_WORDS, stem, synonyms, words
+from remembr_ros.memory.matching.terms import STOP_WORDS, stem, words
 
 PLACES = r'(?:room|place|location|position|corridor|floor|way)'
 
@@ -58,9 +57,6 @@ _WORD_OF_NAME = re.compile(r"[^\W_][\w'-]*")
 _FOUR_LETTERS = re.compile(r'[^\W\d_]{4}')
 TITLES = frozenset(('dr', 'mr', 'mrs', 'ms', 'prof', 'professor'))
 _NEIGHBOUR = 100  # Characters; no word is longer
-
-ROOMS = frozenset(('room', 'office', 'number', 'no', 'door'))
-"""What a room is called by some, while its sign has the number alone."""
 
 
 def target_of(text: str, *, rooms: bool = False) -> str:
@@ -167,45 +163,6 @@ def _counts(text: str, found: re.Match[str]) -> bool:
     start = max(found.start() - _NEIGHBOUR, 0)
     before = words(text[start : found.start()])
     return not before or before[-1] in STOP_WORDS or before[-1] in ('least', 'most', 'than', 'exactly')
-
-
-_PURPOSES = {
-    ('throw', 'dispose', 'recycle'): 'trash can bin recycling',
-    ('sit', 'rest'): 'seat seating bench chair sofa',
-    ('eat', 'food', 'hungry', 'lunch'): 'food restaurant cafe cafeteria',
-    ('drink', 'thirsty'): 'drink coffee cafe fountain vending',
-    ('buy', 'shop'): 'shop store vending',
-    ('call',): 'phone telephone',
-    ('park',): 'parking',
-    ('wash',): 'sink restroom',
-    ('enter', 'entered', 'entering'): 'entrance',
-    ('leave', 'leaving', 'left'): 'exit',
-}
-"""Stems of what one does or lacks, and the things that a camera sees where that can be done."""
-
-_THINGS = {doing: tuple(things.split()) for doings, things in _PURPOSES.items() for doing in doings}
-
-
-def things_for(target: str) -> str:
-    """Return what serves the purposes that a target names, such as bins for 'throw away'; else nothing."""
-    things = [thing for word in words(target) for thing in _THINGS.get(stem(word), ())]
-    return ' '.join(dict.fromkeys(things))
-
-
-def is_purpose(stemmed: str) -> bool:
-    """Tell whether a word says what is done rather than with what."""
-    return stemmed in _THINGS
-
-
-@cache
-def same(stemmed: str, *, deed: bool = False) -> Sequence[str]:
-    """Return the other stems for the same thing, and those of what serves the same purpose.
-
-    :param deed: the word says what somebody did with a thing: who left a parcel asks for no exit
-    """
-    found = [*synonyms(stemmed)]
-    found += [] if deed else [stem(thing) for thing in _THINGS.get(stemmed, ())]
-    return tuple(other for other in dict.fromkeys(found) if other != stemmed)
 
 
 _BEFORE = any_case(

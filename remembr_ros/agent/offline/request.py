@@ -3,14 +3,16 @@
 import re
 from dataclasses import dataclass
 from datetime import timezone, tzinfo
+from functools import lru_cache
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.grounding import Choice
+from remembr_ros.agent.model.other_words import ROOMS
 from remembr_ros.agent.model.quoting import any_case, quotations, unquoted
+from remembr_ros.agent.model.sought import Sought
 from remembr_ros.agent.offline.question_terms import (
     ASKING,
     PLACES,
-    ROOMS,
     deed_of,
     has_digit,
     names,
@@ -28,68 +30,41 @@ from remembr_ros.memory.matching.terms import STOP_WORDS, stem, words
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class Request(Sought):
     """A question, understood.
 
     :param plain: the question without politeness and times
-    :param kind: what the answer shall consist of
-    :param target: what is asked about, in the asker's words; empty: whatever was there
     :param thing: as an answer names it: the target of 'Is there a room 117?' is 117, this 'a room 117'
-    :param phrase: the words in it that say what it is, without what is said of it
-    :param deed: stem of the verb that says what somebody did with it; mostly empty
-    :param identifiers: stems that evidence must have: of quoted text
-    :param numbered: pairs of a number and the stem of what has it, as in 'lab 3'; empty where it is not said
-    :param names: stems of capitalised words, of which evidence must have half
     :param choice: which one, if there are several
     :param window: the time asked about
     :param here: the question is about the place where the robot is
-    :param reading: the question is about what is written
     :param whatever: the question is about whatever was there: it names no thing
-    :param counting: the question is about how many there are
     :param other: the question is about the time of day or the date, or none: it is not about the memory
-    :param visits: how many there are means how many times
     :param every_time: the question is when, every time
     :param last: the question is where something is, or was put: where it was, is of no interest
     :param far: the question is how far it is
     :param arriving: the question is when the robot reached it
     :param now: the question is where a thing is, or how, and not what there was
     :param own: the question is about what the robot did
-    :param said: all words of it but those of its anchors and those that only ask for a sight
     :param comparing: the question is which of two things comes first or lies to the left, or leaves some out
     :param relation: what narrows down where or when the target is looked for
     """
 
     plain: str
-    kind: Kind
-    target: str
     thing: str
-    phrase: str
-    deed: str
-    identifiers: frozenset[str]
-    numbered: frozenset[tuple[str, str]]
-    names: frozenset[str]
     choice: Choice
     window: Window
     here: bool
-    reading: bool
     whatever: bool
-    counting: bool
-    visits: bool
     every_time: bool
     last: bool
     far: bool
     arriving: bool
     now: bool
     own: bool
-    said: tuple[str, ...]
     other: bool
     comparing: bool
     relation: Relation | None
-
-    @property
-    def head(self) -> str:
-        """The stem of the noun that says what it is; empty: there is none."""
-        return stem(self.phrase.split()[-1]) if self.phrase else ''
 
 
 _ASKS = r'(?=(?:(?:at|in|for|on|about)\s+)?(?:where|when|what|which|who|how|if|whether)\b)'
@@ -258,6 +233,12 @@ def _said(asked: list[str], relation: Relation | None) -> tuple[str, ...]:
     # 'What is in the drawer?', and 'What's in it?'
     within = [word for word in asked[1:3] if word in _WITHIN] if asked[:1] == ['what'] else []
     return (*kept, *within[:1])
+
+
+@lru_cache(32)
+def searched(text: str) -> Request:
+    """Return what a search text asks for."""
+    return parse_request(text, 0)
 
 
 def thing_of(text: str) -> str:

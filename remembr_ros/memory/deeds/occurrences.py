@@ -46,12 +46,12 @@ def find_deeds(recall: Recall, query: DeedQuery) -> FoundDeeds:
     :raises InvalidRequest: the query makes no sense, or there is no such source or name
     :raises StoreUnavailable: there is no store
     """
-    happened = Happened(recall)
-    found = choose_deeds(query, happened)
-    return replace(found, whole=happened.whole)
+    occurrences = OccurrenceSource(recall)
+    found = choose_deeds(query, occurrences)
+    return replace(found, whole=occurrences.whole)
 
 
-class Happened:
+class OccurrenceSource:
     """Tells what took place, as queries want it. What was read once is not read again.
 
     :param whole: all that was asked for was read; else the latest
@@ -283,9 +283,9 @@ def in_view(recall: Recall, now_ns: int, here: Pose | None, scope: Scope) -> tup
 def just_done(recall: Recall, now_ns: int, scope: Scope) -> tuple[str, list[Occurrence]]:
     """Return the deeds of the last minutes in the order of time, or else the last one, with words for which;
     raises as find_deeds does. Of the scope the time does not count."""
-    happened, until = Happened(recall), replace(scope, after_ns=None, before_ns=now_ns)
-    lately = happened.deeds(replace(until, after_ns=max(now_ns - LATELY_NS, 0)))[-MOST_DONE:]
-    done = lately or happened.deeds(until)[-1:]
+    occurrences, until = OccurrenceSource(recall), replace(scope, after_ns=None, before_ns=now_ns)
+    lately = occurrences.deeds(replace(until, after_ns=max(now_ns - LATELY_NS, 0)))[-MOST_DONE:]
+    done = lately or occurrences.deeds(until)[-1:]
     before = f'in the last {format_duration(LATELY_NS / NS)}; before that' if done else 'so far'
     return 'Just done' if lately else f'No deed {before}', done
 

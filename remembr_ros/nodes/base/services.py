@@ -12,13 +12,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.task import Future
 
-from remembr_ros.errors import (
-    EmbedderLoading,
-    InvalidRequest,
-    ObjectsChanged,
-    RemembrError,
-    StoreUnavailable,
-)
+from remembr_ros.errors import EmbedderLoading, InvalidRequest, ObjectsChanged, RemembrError, StoreUnavailable
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import check_texts
 from remembr_ros.nodes.base.worker_pool import settle

@@ -11,11 +11,7 @@ from remembr_ros.memory.deeds.asked import deed_said
 from remembr_ros.memory.deeds.query import DeedOrder, DeedQuery, FoundDeeds, Occurrence
 from remembr_ros.memory.model.recall import Hit, Order, Query, Scope
 from remembr_ros.memory.search import MAX_LIMIT, StoreSearch
-from remembr_ros.nodes.base.conversions import (
-    point_from_msg,
-    scope_from_msg,
-    time_from_msg,
-)
+from remembr_ros.nodes.base.conversions import point_from_msg, scope_from_msg, time_from_msg
 from remembr_ros.nodes.base.memory_conversion import memory_to_msg
 
 DEFAULT_LIMIT = 5

@@ -39,8 +39,8 @@ class _OverError(Exception):
     """Raised into a wait of BasicNavigator that is to end."""
 
 
-class _Beneath(Node):
-    """Between BasicNavigator and rclpy's node."""
+class _HookedNode(Node):
+    """Between BasicNavigator and rclpy's node: calls what is hooked to its ticks and to its logging."""
 
     on_tick: Callable[[], None] = staticmethod(lambda: None)
     on_log: Callable[[], None] = staticmethod(lambda: None)
@@ -277,4 +277,4 @@ def _navigator_class(given: str) -> type[Any]:
         ) from error
     if not (isinstance(found, type) and issubclass(found, Node)):
         raise InvalidRequest(f'simple_commander_class {given!r} is no class that derives from BasicNavigator')
-    return type(found.__name__, (found, _Beneath), {})
+    return type(found.__name__, (found, _HookedNode), {})

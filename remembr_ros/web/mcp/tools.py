@@ -18,15 +18,7 @@ from remembr_ros.memory.model.record import Memory
 from remembr_ros.web.backend import Ability
 from remembr_ros.web.door.access import Right
 from remembr_ros.web.jobs import AnyJob, Jobs
-from remembr_ros.web.mcp.reading_tools import (
-    MemoryId,
-    Name,
-    Place,
-    ReadingTools,
-    Time,
-    place_of,
-    told_errors,
-)
+from remembr_ros.web.mcp.reading_tools import MemoryId, Name, Place, ReadingTools, Time, place_of, told_errors
 from remembr_ros.web.mcp.told import Answered, answer_text, result, rounded, told_answer
 from remembr_ros.web.site import forget
 

@@ -10,7 +10,7 @@ import pytest
 
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose, RigidTransform
-from remembr_ros.memory import undone, whole_changes
+from remembr_ros.memory import whole_changes, write_ahead_log
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.map_change import moved
 from remembr_ros.memory.model.record import Memory
@@ -144,14 +144,14 @@ def replace_first(changes: WholeChanges, rows: Any) -> None:
 def step(monkeypatch: pytest.MonkeyPatch) -> Steps:
     step = Steps()
     for name in ('write_at', 'sync_folder'):
-        real = getattr(undone, name)
+        real = getattr(write_ahead_log, name)
 
         def stepping(*arguments: Any, real: Any = real) -> None:
             step()
             real(*arguments)
             step()
 
-        monkeypatch.setattr(undone, name, stepping)
+        monkeypatch.setattr(write_ahead_log, name, stepping)
     monkeypatch.setattr(whole_changes, 'BATCH', 2)
     return step
 

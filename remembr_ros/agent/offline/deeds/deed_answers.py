@@ -22,7 +22,7 @@ from remembr_ros.agent.offline.motion_questions import parse_motion
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.deeds.choice import choose_deeds
 from remembr_ros.memory.deeds.names import DeedNames
-from remembr_ros.memory.deeds.occurrences import Happened, hits_of, just_done, last_of_each
+from remembr_ros.memory.deeds.occurrences import OccurrenceSource, hits_of, just_done, last_of_each
 from remembr_ros.memory.deeds.query import SIGHT, STAY, DeedQuery, FoundDeeds
 from remembr_ros.memory.deeds.verbs import is_same_kind
 from remembr_ros.memory.model.recall import Scope
@@ -58,8 +58,8 @@ def answer_deeds(request: Request, question: Question, recall: Recall, scope: Sc
     anytime = replace(scope, after_ns=None, before_ns=None)
     if not recall.count(replace(anytime, source=AGENT)):
         return None
-    happened = Happened(recall)
-    done = happened.deeds(anytime)
+    occurrences = OccurrenceSource(recall)
+    done = occurrences.deeds(anytime)
     several, rest = several_named(request.window.rest)
     asked = parse_deeds(rest)
     seen = SEEN.search(asked.says) is not None
@@ -67,13 +67,13 @@ def answer_deeds(request: Request, question: Question, recall: Recall, scope: Sc
     to_go = request.kind is Kind.POSITION and _GOAL.match(request.plain)
     if not done or to_go or (seen and asked.asked not in _OF_SIGHTS and not earlier):
         return None
-    names = DeedNames(done, [(name, 'place') for deed in happened.places.all for name in deed.names])
+    names = DeedNames(done, [(name, 'place') for deed in occurrences.places.all for name in deed.names])
     query: DeedQuery | None
     if seen:
         thing = re.split(r'[.,;:!?\u2013-]\s', asked.says)[0] if earlier else asked.main
-        query = DeedQuery(kind=SIGHT, object=happened.words_seen(thing, scope), scope=scope)
+        query = DeedQuery(kind=SIGHT, object=occurrences.words_seen(thing, scope), scope=scope)
     else:
-        state = _state(asked.says, names, happened, scope, question)
+        state = _state(asked.says, names, occurrences, scope, question)
         if _JUST.match(asked.says) and (scope, request.window.at_ns) == (anytime, None):
             head, deeds = just_done(recall, question.now_ns, scope)
             state = Claim(Kind.TEXT, f'{head}: {listed(question, deeds)}.', hits_of(deeds)) if deeds else None
@@ -81,21 +81,21 @@ def answer_deeds(request: Request, question: Question, recall: Recall, scope: Sc
             return replace(state, confidence=SURE)
         query = understood(asked, names, request, question, scope)
     if query is None and asked.asked in _OF_SIGHTS:
-        query = DeedQuery(kind=SIGHT, object=happened.words_seen(asked.main, scope), scope=scope)
+        query = DeedQuery(kind=SIGHT, object=occurrences.words_seen(asked.main, scope), scope=scope)
     if query is None:
         return None
-    found = choose_deeds(query, happened)
+    found = choose_deeds(query, occurrences)
     if asked.at and not found.found and query.during is not None:  # 'when he asked you to'
-        found = choose_deeds(replace(query, during=None, after=query.during), happened)
+        found = choose_deeds(replace(query, during=None, after=query.during), occurrences)
     if not found.found and query.outcomes == ('cancelled',):
-        found = choose_deeds(replace(query, outcomes=('failed', 'cancelled')), happened)
+        found = choose_deeds(replace(query, outcomes=('failed', 'cancelled')), occurrences)
     is_kind = query.kind in names.kinds or query.kind in (SIGHT, STAY)
     if not is_kind and not several and _is_of_sights(asked, request, query, found, recall):
         return None
-    about = FoundAnswer(asked, question, query, found, done, names, happened)
+    about = FoundAnswer(asked, question, query, found, done, names, occurrences)
     answer = partial(which_of, several) if several else ANSWERS[asked.asked]
     claim = answer(about) if several or found.found or answer in OF_NONE else nothing(about)
-    note = '' if happened.whole else 'Of the latest that I remember: '
+    note = '' if occurrences.whole else 'Of the latest that I remember: '
     return claim and replace(claim, text=f'{note}{claim.text}', confidence=SURE)
 
 
@@ -114,12 +114,14 @@ def _is_of_sights(
     return (whole or moved) and recall.count(seen) > len(found.found)
 
 
-def _state(text: str, names: DeedNames, happened: Happened, scope: Scope, question: Question) -> Claim | None:
+def _state(
+    text: str, names: DeedNames, occurrences: OccurrenceSource, scope: Scope, question: Question
+) -> Claim | None:
     """Return whether something is open or in hand, or what is; None: that is not asked, or no deed tells."""
     text = _HOLDING.sub(r'is\1 in your hand', text)
     found = _WHETHER.match(text) or _WHAT.match(text)
     kinds = ('pick', 'place') if found and 'hand' in found['state'].lower() else ('open', 'close')
-    last = last_of_each(happened.deeds(scope), *kinds) if found else []
+    last = last_of_each(occurrences.deeds(scope), *kinds) if found else []
     if found is None or not last:
         return None
     as_first = found['state'].lower() not in ('closed', 'shut')

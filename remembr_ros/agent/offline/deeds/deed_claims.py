@@ -12,7 +12,7 @@ from remembr_ros.agent.offline.deeds.understanding import DETAIL
 from remembr_ros.geometry import distance
 from remembr_ros.memory.deeds.choice import choose_deeds
 from remembr_ros.memory.deeds.names import DeedNames
-from remembr_ros.memory.deeds.occurrences import Happened, hits_of
+from remembr_ros.memory.deeds.occurrences import OccurrenceSource, hits_of
 from remembr_ros.memory.deeds.query import STAY, DeedOrder, DeedQuery, FoundDeeds, Occurrence
 from remembr_ros.memory.deeds.summary import by_day, days_without, kinds_said, rarest
 from remembr_ros.memory.deeds.verbs import is_same_kind
@@ -44,7 +44,7 @@ class FoundAnswer:
     found: FoundDeeds
     done: Sequence[Occurrence]
     names: DeedNames
-    happened: Happened
+    occurrences: OccurrenceSource
 
     @property
     def some(self) -> Sequence[Occurrence]:
@@ -107,7 +107,7 @@ def _count(about: FoundAnswer) -> Claim | None:
     elif len(deeds) <= LISTED:
         text += f': {about.told(deeds)}'
     if about.query.outcomes:
-        every = choose_deeds(replace(about.query, outcomes=()), about.happened).every
+        every = choose_deeds(replace(about.query, outcomes=()), about.occurrences).every
         lost = sum(deed.failed for deed in every)
         if 0 < lost < len(every):
             text += f'; of {len(every)} in all, {len(every) - lost} succeeded, {lost} failed'
@@ -217,10 +217,10 @@ def _distance(about: FoundAnswer) -> Claim | None:
 def _why(about: FoundAnswer) -> Claim | None:
     deeds = [deed for deed in (*about.some, *about.found.anchors) if deed.failed]
     whole = replace(about.query, outcomes=(), nth=None)
-    base = choose_deeds(whole, about.happened).found if not deeds else ()
+    base = choose_deeds(whole, about.occurrences).found if not deeds else ()
     if base and not about.query.names_nothing:
         inside = DeedQuery(outcomes=('failed', 'cancelled'), during=whole)
-        deeds = [*(deed for deed in base if deed.failed), *choose_deeds(inside, about.happened).found]
+        deeds = [*(deed for deed in base if deed.failed), *choose_deeds(inside, about.occurrences).found]
     if deeds or (base and not about.asked.yes):
         return _said(about, about.told((deeds or base)[:SHOWN]), deeds or base)
     if about.asked.yes:
@@ -264,7 +264,7 @@ def which_of(names: tuple[str, ...], about: FoundAnswer) -> Claim | None:
         attribute = ' '.join((*(name_said for name_said, _ in phrase.names), *phrase.unknown)) or name
         query = replace(about.query, attribute=attribute, never='', nth=None, limit=None)
         query = replace(query, order=DeedOrder.FIRST)
-        if deeds := choose_deeds(query, about.happened).every:
+        if deeds := choose_deeds(query, about.occurrences).every:
             done[name] = deeds
     if _NONE.search(about.asked.says):
         left = [name for name in names if name not in done]

@@ -13,7 +13,7 @@ from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.deeds.choice import choose_deeds
 from remembr_ros.memory.deeds.handlings import is_same
 from remembr_ros.memory.deeds.object_ids import REACH_M
-from remembr_ros.memory.deeds.occurrences import Happened
+from remembr_ros.memory.deeds.occurrences import OccurrenceSource
 from remembr_ros.memory.deeds.query import HANDLING, STAY, DeedQuery, Occurrence, is_named
 from remembr_ros.memory.deeds.verbs import base, kinds_meant
 from remembr_ros.memory.model.recall import Hit, Scope
@@ -74,16 +74,16 @@ class _Log:
     """
 
     def __init__(self, recall: Recall, scope: Scope) -> None:
-        self._happened = Happened(recall)
+        self._occurrences = OccurrenceSource(recall)
         found = recall.find_objects(ObjectQuery(scope=scope)).objects
         self.known = [known.known for known in found]
         self._by_id = {name: known for known in self.known for name in (known.id, *known.facts.aliases)}
         self.done = self(DeedQuery(scope=scope))
-        self.places = self._happened.places
+        self.places = self._occurrences.places
 
     def __call__(self, query: DeedQuery) -> list[Occurrence]:
         """Return what did not fail; see query.Source."""
-        return [self._named(deed) for deed in self._happened(query) if not deed.failed]
+        return [self._named(deed) for deed in self._occurrences(query) if not deed.failed]
 
     def _named(self, deed: Occurrence) -> Occurrence:
         facts, names = deed.facts, dict[str, str]()

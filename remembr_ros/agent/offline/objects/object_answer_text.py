@@ -10,18 +10,14 @@ from remembr_ros.agent.model.memory_prompt import ago
 from remembr_ros.agent.offline.objects.object_request import ObjectRequest
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.deeds.object_ids import REACH_M
-from remembr_ros.memory.deeds.occurrences import Happened, last_of_each
+from remembr_ros.memory.deeds.occurrences import OccurrenceSource, last_of_each
 from remembr_ros.memory.deeds.query import Occurrence
 from remembr_ros.memory.deeds.verbs import is_same_kind
 from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.objects.known import KnownObject, seen_in
 from remembr_ros.memory.objects.query import FoundObject, FoundObjects, ObjectQuery
 from remembr_ros.memory.objects.relations import stays_of
-from remembr_ros.memory.objects.wording import (
-    described,
-    listed,
-    presence_note,
-)
+from remembr_ros.memory.objects.wording import described, listed, presence_note
 from remembr_ros.memory.recall_protocol import Recall
 
 ONE = 0.9  # how surely a thing that was seen often, and called the same each time, is what it is called
@@ -46,7 +42,7 @@ class ObjectAnswer:
     @cached_property
     def put(self) -> dict[str, Occurrence]:
         """The deeds by which the robot put things onto or into others, and left them there, by their ids."""
-        done = Happened(self.recall).deeds(replace(self.scope, after_ns=None, before_ns=None))
+        done = OccurrenceSource(self.recall).deeds(replace(self.scope, after_ns=None, before_ns=None))
         last = [
             deed for deed in last_of_each(done, 'pick', 'place') if is_same_kind(deed.facts.kind, 'place')
         ]
@@ -73,7 +69,7 @@ class ObjectAnswer:
         return self.recall.find_objects(ObjectQuery(called, scope=scope, **conditions))  # type: ignore[arg-type]
 
 
-def hits(found: Iterable[FoundObject | KnownObject]) -> list[Hit]:
+def object_hits(found: Iterable[FoundObject | KnownObject]) -> list[Hit]:
     known = (item.known if isinstance(item, FoundObject) else item for item in found)
     return [Hit(item.memory, 1.0) for item in known]
 
@@ -88,11 +84,11 @@ def sights_in(known: KnownObject, scope: Scope) -> list[Hit]:
     ]
 
 
-def the(item: FoundObject) -> str:
+def with_the(item: FoundObject) -> str:
     return f'the {described(item.known)}'
 
 
-def be(found: Sequence[FoundObject], about: ObjectAnswer) -> str:
+def form_of_be(found: Sequence[FoundObject], about: ObjectAnswer) -> str:
     forms = ('was', 'were') if about.in_time else ('is', 'are')
     return forms[len(found) > 1]
 
@@ -101,7 +97,7 @@ def capital(text: str) -> str:
     return f'{text[:1].upper()}{text[1:]}'
 
 
-def lies(item: FoundObject, before: str = '') -> str:
+def relation_words(item: FoundObject, before: str = '') -> str:
     """Return what an object lies on, in or under, else next to; empty: nobody knows."""
     return next((f'{before}{relation.words}' for relation in item.relations), '')
 
@@ -110,14 +106,14 @@ def listed_objects(found: Iterable[FoundObject]) -> str:
     return listed(item.known for item in found)
 
 
-def since(item: FoundObject, about: ObjectAnswer) -> str:
+def seen_note(item: FoundObject, about: ObjectAnswer) -> str:
     """Return what became of an object since it was seen, in words."""
     note = presence_note(item.known.memory, about.question.now_ns, about.question.zone)
     seen = f'seen {ago(item.known.memory.end_ns, about.question.now_ns)}'
     return f', {seen}, {note}' if note else f', {seen}'
 
 
-def sure(found: Iterable[FoundObject | KnownObject]) -> float:
+def confidence_of(found: Iterable[FoundObject | KnownObject]) -> float:
     """Return how surely the first of some objects is what it is called."""
     known = next(item.known if isinstance(item, FoundObject) else item for item in found)
     labels, seen = known.facts.labels, known.facts.observations

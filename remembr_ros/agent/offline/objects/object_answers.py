@@ -9,15 +9,15 @@ from remembr_ros.agent.model.grounding import Choice, Claim, choose, yes_or_no
 from remembr_ros.agent.offline.objects.object_answer_text import (
     ONE,
     ObjectAnswer,
-    be,
     capital,
-    hits,
-    lies,
+    confidence_of,
+    form_of_be,
     listed_objects,
+    object_hits,
+    relation_words,
+    seen_note,
     sights_in,
-    since,
-    sure,
-    the,
+    with_the,
 )
 from remembr_ros.agent.offline.objects.object_request import Asked, parse_object_request
 from remembr_ros.agent.offline.request import Request
@@ -28,13 +28,7 @@ from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.model.record import CAPTIONER
 from remembr_ros.memory.objects.known import seen_in
 from remembr_ros.memory.objects.query import FoundObject, FoundObjects, is_meant
-from remembr_ros.memory.objects.wording import (
-    changes_of,
-    described,
-    events_of,
-    listed,
-    visits_among,
-)
+from remembr_ros.memory.objects.wording import changes_of, described, events_of, listed, visits_among
 from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.timestamps import format_clock
 
@@ -98,7 +92,7 @@ def _related(about: ObjectAnswer) -> Claim | None:
         return _is_there(about, found, known, place)
     if found.objects and asked.asked in (Asked.WHERE, Asked.WHEN):
         return _ANSWERS[asked.asked](about, found.objects)
-    evidence = hits(found.objects or found.anchors)
+    evidence = object_hits(found.objects or found.anchors)
     own = _put_there(about, found) if asked.asked is Asked.RELATED and asked.relation in ('in', 'on') else []
     if own and not about.in_time:
         sentences = [f'{capital(place)}: {listed_objects(found.objects)}'] if found.objects else []
@@ -106,13 +100,13 @@ def _related(about: ObjectAnswer) -> Claim | None:
         return Claim(Kind.TEXT, text, [*evidence, *hits_of(own)], confidence=ONE)
     if not found.objects:
         thing = f'no {asked.thing}' if asked.thing else 'nothing'
-        text = f'{thing[0].upper()}{thing[1:]} that I know of {be((), about)} {place}.'
+        text = f'{thing[0].upper()}{thing[1:]} that I know of {form_of_be((), about)} {place}.'
     elif asked.asked is Asked.HOW_MANY:
-        number = f'{len(found.objects)} that I know of {be(found.objects, about)}'
+        number = f'{len(found.objects)} that I know of {form_of_be(found.objects, about)}'
         text = f'{number} {place}: {listed_objects(found.objects)}.'
     else:
         text = f'{capital(place)}{" there was" if about.in_time else ""}: {listed_objects(found.objects)}.'
-    return Claim(Kind.TEXT, text, evidence, confidence=sure(found.objects or found.anchors))
+    return Claim(Kind.TEXT, text, evidence, confidence=confidence_of(found.objects or found.anchors))
 
 
 def _put_there(about: ObjectAnswer, found: FoundObjects) -> list[Occurrence]:
@@ -129,53 +123,55 @@ def _own(deed: Occurrence) -> str:
 
 def _is_there(about: ObjectAnswer, found: FoundObjects, known: Sequence[FoundObject], place: str) -> Claim:
     if found.objects:
-        state = f'{listed_objects(found.objects)} {be(found.objects, about)} {place}'
-        text = f'{state}{since(found.objects[0], about)}.'
-        return yes_or_no(True, text, hits(found.objects), sure=sure(found.objects))
+        state = f'{listed_objects(found.objects)} {form_of_be(found.objects, about)} {place}'
+        text = f'{state}{seen_note(found.objects[0], about)}.'
+        return yes_or_no(True, text, object_hits(found.objects), sure=confidence_of(found.objects))
     if not known:
-        text = f'nothing that I know of {be((), about)} {place}.'
-        return yes_or_no(False, text, hits(found.anchors), sure=sure(found.anchors))
+        text = f'nothing that I know of {form_of_be((), about)} {place}.'
+        return yes_or_no(False, text, object_hits(found.anchors), sure=confidence_of(found.anchors))
     item = known[0]
-    state = 'gone' if item.known.missing_ns is not None else lies(item) or 'elsewhere'
-    text = f'{the(item)} is {state}{since(item, about)}.'
-    return yes_or_no(False, text, hits(known[:3]), sure=sure(known[:1]))
+    state = 'gone' if item.known.missing_ns is not None else relation_words(item) or 'elsewhere'
+    text = f'{with_the(item)} is {state}{seen_note(item, about)}.'
+    return yes_or_no(False, text, object_hits(known[:3]), sure=confidence_of(known[:1]))
 
 
 def _where(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim | None:
     request, question = about.request, about.question
-    seen = hits(found)
+    seen = object_hits(found)
     if about.in_time:
         seen = [hit for item in found for hit in sights_in(item.known, about.scope)]
     elif any(item.known.missing_ns is None for item in found):
-        seen = hits([item for item in found if item.known.missing_ns is None])
+        seen = object_hits([item for item in found if item.known.missing_ns is None])
     if not seen:
         return None
     choice = Choice.LATEST if request.choice is Choice.CITED_FIRST else request.choice
     decisive = choose(seen, choice, question)
     item = next(item for item in found if item.known.id == decisive.memory.id)
-    place = '' if about.in_time or item.known.missing_ns else lies(item, ' ')
+    place = '' if about.in_time or item.known.missing_ns else relation_words(item, ' ')
     others = f', one of {len(seen)}' if len(seen) > 1 else ''
     bearing = '' if item.known.facts.measured else ' in this direction, how far away is not known'
     own = about.own_deed(item.known)
     if own is not None and item.known.memory.end_ns <= own.end_ns:  # nobody has seen it since
         return Claim(Kind.POSITION, _own(own), hits_of([own]), confidence=ONE)
     deed = f'{_own(own)}. ' if own is not None else ''
-    text = f'{deed}{capital(the(item))} was {"" if about.in_time else "last "}seen{place}{others}{bearing}'
-    return Claim(Kind.POSITION, text, seen, choice=choice, confidence=sure([item]))
+    text = (
+        f'{deed}{capital(with_the(item))} was {"" if about.in_time else "last "}seen{place}{others}{bearing}'
+    )
+    return Claim(Kind.POSITION, text, seen, choice=choice, confidence=confidence_of([item]))
 
 
 def _before(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim:
     moved = [item for item in found if item.known.moves]
     if not moved:
         item = found[0]
-        text = f'{capital(the(item))} has not been moved, as far as I know'
-        return Claim(Kind.POSITION, text, hits(found[:1]), confidence=sure(found[:1]))
+        text = f'{capital(with_the(item))} has not been moved, as far as I know'
+        return Claim(Kind.POSITION, text, object_hits(found[:1]), confidence=confidence_of(found[:1]))
     item = max(moved, key=lambda item: item.known.moves[-1][1])
     left_ns, came_ns, at, _ = item.known.moves[-1]
     memory = replace(item.known.placed_at(at).memory, end_ns=max(left_ns, item.known.memory.start_ns))
     zone = about.question.zone
-    text = f'{capital(the(item))}, which was moved by {format_clock(came_ns, zone)}, was before'
-    return Claim(Kind.POSITION, text, [Hit(memory, 1.0)], confidence=sure([item]))
+    text = f'{capital(with_the(item))}, which was moved by {format_clock(came_ns, zone)}, was before'
+    return Claim(Kind.POSITION, text, [Hit(memory, 1.0)], confidence=confidence_of([item]))
 
 
 def _when(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim | None:
@@ -187,7 +183,8 @@ def _when(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim | None:
         return None
     last = choose(sights, choice, about.question)
     item = next(item for item in found if item.known.id == last.memory.id)
-    return Claim(Kind.TIME, f'{capital(the(item))} was seen', sights, choice=choice, confidence=sure([item]))
+    text = f'{capital(with_the(item))} was seen'
+    return Claim(Kind.TIME, text, sights, choice=choice, confidence=confidence_of([item]))
 
 
 def _when_changed(about: ObjectAnswer, found: Sequence[FoundObject], kind: str) -> Claim | None:
@@ -199,7 +196,7 @@ def _when_changed(about: ObjectAnswer, found: Sequence[FoundObject], kind: str) 
         last.known.memory, end_ns=last.at_ns, start_ns=min(last.known.memory.start_ns, last.at_ns)
     )
     text = f'It was noticed that the {described(last.known)} is {_SAID[kind]}'
-    return Claim(Kind.TIME, text, [Hit(noticed, 1.0)], confidence=sure([last.known]))
+    return Claim(Kind.TIME, text, [Hit(noticed, 1.0)], confidence=confidence_of([last.known]))
 
 
 def _history(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim:
@@ -207,8 +204,8 @@ def _history(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim:
     events = '; '.join(
         f'{event} {format_clock(at_ns, zone)}' for at_ns, event in events_of(item.known)[-EVENTS:]
     )
-    text = f'{capital(the(item))}: {events}{since(item, about)}.'
-    return Claim(Kind.TEXT, text, hits([item]), confidence=sure([item]))
+    text = f'{capital(with_the(item))}: {events}{seen_note(item, about)}.'
+    return Claim(Kind.TEXT, text, object_hits([item]), confidence=confidence_of([item]))
 
 
 def _how_many(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim | None:
@@ -223,7 +220,7 @@ def _how_many(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim | None
     text = f'{about.request.thing}: {number}, each at a place of its own{gone}.'
     if not about.objects.thing:
         text = f'{len(present)} objects are known: {listed_objects(present)}{gone}.'
-    return Claim(Kind.TEXT, text, hits(present or found), confidence=sure(found))
+    return Claim(Kind.TEXT, text, object_hits(present or found), confidence=confidence_of(found))
 
 
 def _colour(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim:
@@ -231,7 +228,7 @@ def _colour(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim:
     numbers = ', '.join(f'{number} {colour}' for colour, number in colours.items())
     item = next(iter(colours))
     text = f'{capital(about.objects.thing)}: {numbers if len(found) > 1 else item}.'
-    return Claim(Kind.TEXT, text, hits(found), confidence=sure(found))
+    return Claim(Kind.TEXT, text, object_hits(found), confidence=confidence_of(found))
 
 
 def _still(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim:
@@ -239,12 +236,13 @@ def _still(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim:
     asked_gone = about.objects.changes == ('missing',)
     item = (gone or found)[0]
     if gone:
-        count = f'{len(gone)} of {len(found)}' if len(found) > 1 else the(item)
-        text = f'{count} {be(gone, about)} not there any more{since(item, about)}'
+        count = f'{len(gone)} of {len(found)}' if len(found) > 1 else with_the(item)
+        text = f'{count} {form_of_be(gone, about)} not there any more{seen_note(item, about)}'
     else:
-        text = f'{the(item)} is {lies(item) or "there"}, as far as I know{since(item, about)}'
+        place = relation_words(item) or 'there'
+        text = f'{with_the(item)} is {place}, as far as I know{seen_note(item, about)}'
     yes = bool(gone) is asked_gone
-    return yes_or_no(yes, f'{text}.', hits(gone or found), sure=sure([item]))
+    return yes_or_no(yes, f'{text}.', object_hits(gone or found), sure=confidence_of([item]))
 
 
 def _moved(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim:
@@ -255,14 +253,14 @@ def _moved(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim:
     if not moves:
         gone = [item for item in found if item.known.missing_ns is not None]
         item = (gone or found)[0]
-        text = f'{the(item)} {"is gone" if gone else "is where it was"}{since(item, about)}'
-        return yes_or_no(False, f'{text}.', hits([item]), sure=sure([item]))
+        text = f'{with_the(item)} {"is gone" if gone else "is where it was"}{seen_note(item, about)}'
+        return yes_or_no(False, f'{text}.', object_hits([item]), sure=confidence_of([item]))
     last = max(moves, key=lambda change: change.at_ns)
     item = next(item for item in found if item.known is last.known)
     by = format_clock(last.at_ns, about.question.zone)
     x, y, _ = item.known.position
-    text = f'{the(item)} was moved by {by}, and is {lies(item) or f"at ({x:.1f}, {y:.1f})"}.'
-    return yes_or_no(True, text, hits([item]), sure=sure([item]))
+    text = f'{with_the(item)} was moved by {by}, and is {relation_words(item) or f"at ({x:.1f}, {y:.1f})"}.'
+    return yes_or_no(True, text, object_hits([item]), sure=confidence_of([item]))
 
 
 def _in_view(about: ObjectAnswer, _: Sequence[FoundObject]) -> Claim | None:
@@ -273,7 +271,8 @@ def _in_view(about: ObjectAnswer, _: Sequence[FoundObject]) -> Claim | None:
     seen = any(item.known.seen_within(now.after_ns, None) for item in found.objects)
     if not seen and (not found.objects or about.recall.count(now)):
         return None
-    return Claim(Kind.TEXT, f'{head}: {listed_objects(found.objects)}.', hits(found.objects), confidence=ONE)
+    text = f'{head}: {listed_objects(found.objects)}.'
+    return Claim(Kind.TEXT, text, object_hits(found.objects), confidence=ONE)
 
 
 def _changes(about: ObjectAnswer) -> Claim | None:
@@ -298,7 +297,7 @@ def _changes(about: ObjectAnswer) -> Claim | None:
             f'{_SAID[kind]}: {listed(change.known for change in found if change.kind == kind)}'
             for kind in dict.fromkeys(change.kind for change in found)
         )
-    evidence = [Hit(change.known.memory, 1.0) for change in found] or hits(everything[:1])
+    evidence = [Hit(change.known.memory, 1.0) for change in found] or object_hits(everything[:1])
     return Claim(Kind.TEXT, capital(f'{since}{", " if since else ""}{text}.'), evidence, confidence=ONE)
 
 

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.grounding import Choice
-from remembr_ros.agent.offline.matching import has_number
+from remembr_ros.agent.model.matching import has_number
 from remembr_ros.agent.offline.relation import Relation, RelationKind
 from remembr_ros.agent.offline.request import parse_request
 from remembr_ros.timestamps import MAX_NS, parse_time
@@ -220,31 +220,6 @@ def test_words_of_time_are_no_part_of_the_target() -> None:
     assert request.target == 'person'
     assert request.window.after_ns == parse_time('2023-11-14T09:00')
     assert request.window.before_ns == parse_time('2023-11-14T09:10')
-
-
-@pytest.mark.parametrize(
-    ('text', 'number', 'noun', 'expected'),
-    [
-        ('ROOM 103', '103', 'room', True),
-        ('103', '103', 'room', True),
-        ('103', '103', 'lab', True),
-        ('Room B 12', 'b12', 'room', True),
-        ('I see "EXIT", "103".', '103', 'room', True),
-        ('OFFICE 7', '7', 'room', True),
-        ('LAB 7', '7', '', True),
-        ('a door labelled 103 on the left', '103', 'room', True),
-        ('ROOM 1034', '103', 'room', False),
-        ('ROOM 103', '10', 'room', False),
-        ('LAB 7', '7', 'room', False),
-        ('ROOM 7', '7', 'lab', False),
-        ('GATE 7', '7', 'room', False),
-        ('ROOM 7 and LAB 3', '7', 'lab', False),
-        ('There are 7 chairs in a lab', '7', 'lab', False),
-        ('', '7', 'lab', False),
-    ],
-)
-def test_a_number_counts_as_that_of_what_was_asked(text: str, number: str, noun: str, expected: bool) -> None:
-    assert has_number(text, number, noun) is expected
 
 
 FRAGMENTS = st.sampled_from(

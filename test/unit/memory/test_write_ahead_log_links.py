@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from remembr_ros.errors import StoreUnavailable
-from remembr_ros.memory.undone import Undone, Work
+from remembr_ros.memory.write_ahead_log import ChangePlan, WriteAheadLog
 
 NAME = '0' * 32
 
@@ -19,17 +19,17 @@ def test_a_folder_that_is_a_link_is_not_looked_into(tmp_path: Path) -> None:
         (theirs / name).write_text('{}')
     before = sorted(theirs.iterdir())
     (tmp_path / 'undone').symlink_to(theirs)
-    undone = Undone(tmp_path / 'undone')
-    assert undone.left() == []
-    assert 'is a link, which is not followed' in undone.problem
+    log = WriteAheadLog(tmp_path / 'undone')
+    assert log.take_unfinished() == []
+    assert 'is a link, which is not followed' in log.problem
     with pytest.raises(StoreUnavailable, match='is a link'):
-        undone.begin(Work(ids=('m1',)))
+        log.begin(ChangePlan(ids=('m1',)))
     assert sorted(theirs.iterdir()) == before
 
 
 def test_files_of_other_names_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / 'film.part').write_text('{}')
-    assert Undone(tmp_path).left() == []
+    assert WriteAheadLog(tmp_path).take_unfinished() == []
     assert (tmp_path / 'film.part').exists()
 
 
@@ -48,7 +48,7 @@ def test_what_is_no_file_of_bounded_size_is_told_and_not_read(
     tmp_path: Path, make: Callable[[Path], object]
 ) -> None:
     make(tmp_path / f'{NAME}.begun')
-    undone = Undone(tmp_path)
-    assert undone.left() == []
-    assert 'move it away' in undone.problem
+    log = WriteAheadLog(tmp_path)
+    assert log.take_unfinished() == []
+    assert 'move it away' in log.problem
     assert os.path.lexists(tmp_path / f'{NAME}.begun')

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher, get_close_matches
 
 from remembr_ros.agent.model.answer import Kind
-from remembr_ros.agent.offline.question_terms import ROOMS, is_purpose, same
-from remembr_ros.agent.offline.request import Request
+from remembr_ros.agent.model.other_words import ROOMS, is_purpose, same
+from remembr_ros.agent.model.sought import Sought
 from remembr_ros.memory.matching.terms import STOP_WORDS, content_stems, stem, words
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.wording import of_itself
@@ -53,24 +53,22 @@ _SORTS = frozenset(
 """What there are many sorts of: the word before it says which."""
 
 
-def asked_stems(request: Request) -> frozenset[str]:
+def asked_stems(sought: Sought) -> frozenset[str]:
     """Return the stems of what is asked about, and those of words for the same."""
-    asked = content_stems(request.target) if request.target else frozenset[str]()
-    return asked.union(*(same(word, deed=word == request.deed) for word in asked))
+    asked = content_stems(sought.target) if sought.target else frozenset[str]()
+    return asked.union(*(same(word, deed=word == sought.deed) for word in asked))
 
 
-def asked_words(request: Request) -> list[str]:
+def asked_words(sought: Sought) -> list[str]:
     """Return the stems of the words asked for, each once; those that say little if there are no others."""
-    asked = words(request.target)
+    asked = words(sought.target)
     return list(dict.fromkeys(stem(w) for w in [w for w in asked if w not in STOP_WORDS] or asked))
 
 
-def words_found(request: Request, memory: Memory) -> list[bool]:
+def words_found(sought: Sought, memory: Memory) -> list[bool]:
     """Return which of the asked words a memory has, as they are or as a camera may misread them."""
     present = _present(memory)
-    return [
-        _is_present(word, present, MIN_MISREAD, deed=word == request.deed) for word in asked_words(request)
-    ]
+    return [_is_present(word, present, MIN_MISREAD, deed=word == sought.deed) for word in asked_words(sought)]
 
 
 def is_english(text: str) -> bool:
@@ -80,10 +78,10 @@ def is_english(text: str) -> bool:
     return 3 * asking >= len(spoken) or all(word.isdigit() or _is_known(word) for word in spoken)
 
 
-def misspelled(request: Request, around: Sequence[Memory]) -> dict[str, str]:
+def misspelled(sought: Sought, around: Sequence[Memory]) -> dict[str, str]:
     """Return the asked words that are none, each with a word of some memories that is spelled like it."""
     present = sorted({word for memory in around for text in _texts(memory) for word in words(text)})
-    unknown = [w for w in words(request.target) if w.isalpha() and len(w) > 3 and not _is_known(w)]
+    unknown = [w for w in words(sought.target) if w.isalpha() and len(w) > 3 and not _is_known(w)]
     near = (
         (word, get_close_matches(word, present, 1, MISSPELLED)) for word in unknown if word not in present
     )
@@ -97,13 +95,13 @@ def _is_known(word: str) -> bool:
     return word in STOP_WORDS or not tags <= {'FW', 'NNP'}
 
 
-def another_thing(request: Request, memory: Memory) -> str:
+def another_thing(sought: Sought, memory: Memory) -> str:
     """Return what a memory names by the asked noun and is another thing: a fire extinguisher is no fire, a
     picture of a dog is none, a bus stop sign is no stop sign.
 
     :return: empty: it has the thing itself, or does not name it
     """
-    names = {request.head, *same(request.head)}
+    names = {sought.head, *same(sought.head)}
     others = ''
     for text in _texts(memory):
         for clause in _CLAUSE.split(text.lower()):
@@ -112,9 +110,9 @@ def another_thing(request: Request, memory: Memory) -> str:
                     continue
                 if shown := _SHOWS.search(clause[: found.end()]):
                     others = others or shown[0]
-                elif longer := _longer_name(words(request.phrase), words(clause[: found.end()])):
+                elif longer := _longer_name(words(sought.phrase), words(clause[: found.end()])):
                     others = others or longer
-                elif stem(found[2] or '') in asked_words(request) or not _is_compound(clause, found):
+                elif stem(found[2] or '') in asked_words(sought) or not _is_compound(clause, found):
                     return ''
                 else:
                     others = others or f'{found[1]} {found[2]}'
@@ -149,42 +147,42 @@ def _is_compound(clause: str, found: re.Match[str]) -> bool:
     return tags[index + 1] in ('NN', 'NNS', 'NNP') or (tags[index + 1] == 'VB' and tags[index] != 'NNS')
 
 
-def lacks_a_part(request: Request, memory: Memory) -> bool:
+def lacks_a_part(sought: Sought, memory: Memory) -> bool:
     """Tell whether a memory lacks a word for the thing; of a question of yes or no, or what, any word of it.
 
     Whoever asks whether a cup is under the table is not told of a cup on it.
     """
-    asked = words(request.phrase)
-    if request.kind in (Kind.BINARY, Kind.TEXT) and not (request.reading or request.counting):
-        asked += request.said
-        if request.kind is Kind.BINARY and (not asked or asked[-1] in _PARTICLES):
+    asked = words(sought.phrase)
+    if sought.kind in (Kind.BINARY, Kind.TEXT) and not (sought.reading or sought.counting):
+        asked += sought.said
+        if sought.kind is Kind.BINARY and (not asked or asked[-1] in _PARTICLES):
             return True  # that a thing is on, or off
-    if request.deed and request.kind is not Kind.POSITION:
-        asked.append(request.deed)
+    if sought.deed and sought.kind is not Kind.POSITION:
+        asked.append(sought.deed)
     present = _present(of_itself(memory))
     # What serves a purpose is not what was done there: a cafeteria is no lunch.
-    itself = request.kind is Kind.TEXT
+    itself = sought.kind is Kind.TEXT
     return not all(
-        _is_present(word, present, MIN_MISREAD, deed=itself or word == request.deed)
+        _is_present(word, present, MIN_MISREAD, deed=itself or word == sought.deed)
         for word in map(stem, asked)
     )
 
 
-def has_what_it_must(request: Request, memory: Memory) -> bool:
+def has_what_it_must(sought: Sought, memory: Memory) -> bool:
     """Tell whether a memory has the numbers, quotations, names and colours that are asked for."""
     texts, present = _texts(memory), _present(memory)
-    if not all(_is_present(identifier, present) for identifier in request.identifiers):
+    if not all(_is_present(identifier, present) for identifier in sought.identifiers):
         return False
-    if not all(any(has_number(text, *number) for text in texts) for number in request.numbered):
+    if not all(any(has_number(text, *number) for text in texts) for number in sought.numbered):
         return False
-    named = sum(_is_present(name, present) for name in request.names)
-    which = {w for w in asked_words(request) if w not in (request.head, *_SORTS) and not is_purpose(w)}
-    if request.head in _SORTS and which:
+    named = sum(_is_present(name, present) for name in sought.names)
+    which = {w for w in asked_words(sought) if w not in (sought.head, *_SORTS) and not is_purpose(w)}
+    if sought.head in _SORTS and which:
         # A sign that says 'ROOM' is no server room, and two people are no men's room.
-        of_that_sort = _is_present(request.head, present) or (named > 0 and named == len(request.names))
+        of_that_sort = _is_present(sought.head, present) or (named > 0 and named == len(sought.names))
         if not of_that_sort or not any(_is_present(word, present) for word in which):
             return False
-    return 2 * named >= len(request.names) and not _has_other_colour(request.target, texts)
+    return 2 * named >= len(sought.names) and not _has_other_colour(sought.target, texts)
 
 
 def _has_other_colour(target: str, texts: tuple[str, ...]) -> bool:
@@ -263,13 +261,13 @@ def has_number(text: str, number: str, noun: str) -> bool:
     return False
 
 
-def is_cut_off(request: Request, around: Sequence[Memory]) -> bool:
+def is_cut_off(sought: Sought, around: Sequence[Memory]) -> bool:
     """Tell whether a number asked for was only read of the part of a longer one that was in view.
 
     :param around: the memory that shows the number, and those of the same place: if they have 'ROOM 133'
         twice as often as 'ROOM 13', there is no room 13
     """
-    for number, noun in request.numbered:
+    for number, noun in sought.numbered:
         whole = 0
         longer: Counter[str] = Counter()
         for memory in around:

@@ -2,14 +2,14 @@ from collections.abc import Callable
 
 import pytest
 
-from remembr_ros.agent.offline.relevance_model import (
+from remembr_ros.agent.model.relevance_model import (
     AS_GOOD,
     SHOWN,
     as_good_as_best,
     find_sightings,
     fit_in_a_word,
 )
-from remembr_ros.agent.offline.request import parse_request
+from remembr_ros.agent.offline.request import parse_request, searched
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.store import MemoryStore
@@ -59,5 +59,5 @@ def test_as_good_as_the_best_are_those_that_are_nearly_as_likely(make_memory: Ma
 )
 def test_a_search_is_as_sure_as_an_answer(minilm_tour: MemoryStore, text: str, words: dict[str, str]) -> None:
     hits = {hit.memory.id: hit for hit in minilm_tour.find(Query(text, limit=30))}
-    told = {name: fit_in_a_word(text, hits[name], minilm_tour.embedder_name) for name in words}
+    told = {name: fit_in_a_word(searched(text), hits[name], minilm_tour.embedder_name) for name in words}
     assert told == words

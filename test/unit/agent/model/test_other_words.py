@@ -1,4 +1,4 @@
-from remembr_ros.agent.offline.question_terms import is_purpose, same, things_for
+from remembr_ros.agent.model.other_words import is_purpose, same, things_for
 
 
 def test_a_thing_has_other_names() -> None:

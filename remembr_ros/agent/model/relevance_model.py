@@ -1,24 +1,23 @@
-"""The fitted model of relevance: how likely each memory shows what a request is about.
+"""The fitted model of relevance: how likely each memory shows what is looked for.
 
 One number decides: what is shown, which of several it is, what counts as as good, how sure the answer is.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.confidence import in_a_word, shown_confidence
 from remembr_ros.agent.model.grounding import Choice
-from remembr_ros.agent.offline.matching import (
+from remembr_ros.agent.model.matching import (
     another_thing,
     has_what_it_must,
     is_cut_off,
     lacks_a_part,
     words_found,
 )
-from remembr_ros.agent.offline.question_terms import things_for
-from remembr_ros.agent.offline.request import Request, parse_request
+from remembr_ros.agent.model.other_words import things_for
+from remembr_ros.agent.model.sought import Sought
 from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import OBJECT, Memory
 from remembr_ros.memory.objects.known import seen_in
@@ -34,7 +33,7 @@ MOST_NEWER = 50  # recalls that look for what is newer still, or older
 CUT_OFF_RADIUS_M = 8.0  # A sign that was cut off by the edge of an image is read in full from this near
 
 
-def find_sightings(request: Request, recall: Recall, scope: Scope, limit: int = POOL) -> list[Hit]:
+def find_sightings(sought: Sought, recall: Recall, scope: Scope, limit: int = POOL) -> list[Hit]:
     """Return the memories that may show what was asked for, best first.
 
     The recall tells which memories are nearest to a text; whether the words are there as the asker or the
@@ -43,36 +42,36 @@ def find_sightings(request: Request, recall: Recall, scope: Scope, limit: int = 
     :param limit: how many are looked at
     :return: with how likely each shows it for a score, 0 to 1
     """
-    hits = recall.find(Query(request.target, scope=scope, limit=limit))
-    if things := things_for(request.target):
+    hits = recall.find(Query(sought.target, scope=scope, limit=limit))
+    if things := things_for(sought.target):
         hits = best_of_each(
-            [*hits, *recall.find(Query(f'{request.target} {things}', scope=scope, limit=limit))]
+            [*hits, *recall.find(Query(f'{sought.target} {things}', scope=scope, limit=limit))]
         )
     sightings = []
     for hit in hits:
         seen = seen_in(hit.memory, scope)
-        likely = how_likely(request, hit, recall.embedder_name) if seen else 0.0
+        likely = how_likely(sought, hit, recall.embedder_name) if seen else 0.0
         if likely >= SHOWN:
-            if not (request.visits or request.kind in (Kind.TIME, Kind.DURATION)):
+            if not (sought.visits or sought.kind in (Kind.TIME, Kind.DURATION)):
                 seen = [replace(seen[-1], start_ns=seen[0].start_ns)]
             sightings += [replace(hit, memory=sighting, score=likely) for sighting in seen]
-    if request.numbered:
-        sightings = [hit for hit in sightings if not is_cut_off(request, _memories_around(hit, recall))]
+    if sought.numbered:
+        sightings = [hit for hit in sightings if not is_cut_off(sought, _memories_around(hit, recall))]
     return sorted(sightings, key=lambda hit: -hit.score)
 
 
-def how_likely(request: Request, hit: Hit, embedder: str) -> float:
+def how_likely(sought: Sought, hit: Hit, embedder: str) -> float:
     """Return how likely a memory shows what was asked for, 0 to 1; 0: it lacks a number, a name or a colour.
 
     :param hit: of a recall by the target
     :param embedder: see :attr:`remembr_ros.memory.recall_protocol.Recall.embedder_name`
     """
     memory = of_itself(hit.memory)
-    found = words_found(request, memory)
-    if (memory.source == OBJECT and not all(found)) or not has_what_it_must(request, memory):
+    found = words_found(sought, memory)
+    if (memory.source == OBJECT and not all(found)) or not has_what_it_must(sought, memory):
         return 0.0  # what a detector names by one word is not another thing
     likely = shown_confidence(hit, sum(found) / max(len(found), 1), embedder)
-    return as_unsure(likely) if another_thing(request, memory) else likely
+    return as_unsure(likely) if another_thing(sought, memory) else likely
 
 
 def as_unsure(likely: float) -> float:
@@ -81,20 +80,14 @@ def as_unsure(likely: float) -> float:
     return likely if likely < half else half + (likely - half) * half / (1.0 - half)
 
 
-@lru_cache(32)
-def searched(text: str) -> Request:
-    """Return what a search text asks for."""
-    return parse_request(text, 0)
-
-
-def fit_in_a_word(text: str, hit: Hit, embedder: str) -> str:
-    """Return how likely a hit of a search shows what its text says: surely, likely, perhaps or hardly."""
-    likely = how_likely(searched(text), hit, embedder)
-    return in_a_word(as_unsure(likely) if lacks_a_part(searched(text), hit.memory) else likely)
+def fit_in_a_word(sought: Sought, hit: Hit, embedder: str) -> str:
+    """Return how likely a hit shows what is looked for: surely, likely, perhaps or hardly."""
+    likely = how_likely(sought, hit, embedder)
+    return in_a_word(as_unsure(likely) if lacks_a_part(sought, hit.memory) else likely)
 
 
 def find_outermost(
-    request: Request, recall: Recall, scope: Scope, hits: Sequence[Hit], choice: Choice
+    sought: Sought, recall: Recall, scope: Scope, hits: Sequence[Hit], choice: Choice
 ) -> list[Hit]:
     """Return with some sightings those that are as sure and newer, or older, which fit the words less well.
 
@@ -108,7 +101,7 @@ def find_outermost(
             left = scope.within(max(hit.memory.end_ns for hit in sure) + 1, None)
         else:
             left = scope.within(None, min(hit.memory.start_ns for hit in sure) - 1)
-        more = find_sightings(request, recall, left) if left is not None else []
+        more = find_sightings(sought, recall, left) if left is not None else []
         known = {hit.memory.id for hit in found}
         more = [hit for hit in more if hit.score >= _least(found) and hit.memory.id not in known]
         if not more:

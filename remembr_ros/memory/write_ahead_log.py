@@ -1,4 +1,4 @@
-"""Notes of unfinished changes beside a memory; whoever opens it next finishes them.
+"""The write-ahead log of changes beside a memory; whoever opens it next finishes what is in it.
 
     <folder>/<random>.begun   its rows may have been changed, or not
     <folder>/<random>.rows    they have been; the rest may have been done, or not
@@ -41,7 +41,7 @@ class Placed(BaseModel):
     was: Location
 
 
-class Work(BaseModel):
+class ChangePlan(BaseModel):
     """What is to be done; doing it twice does no harm. Nothing of it is what a memory says.
 
     :param ids: of the memories to delete
@@ -59,15 +59,15 @@ class Work(BaseModel):
     asked: str = ''
 
 
-class Undertaking:
-    """A work that this process has to itself. Made by :class:`Undone`."""
+class LoggedChange:
+    """A change in the log, which this process has to itself. Made by :class:`WriteAheadLog`."""
 
-    def __init__(self, path: Path, file: FileIO, work: Work) -> None:
+    def __init__(self, path: Path, file: FileIO, plan: ChangePlan) -> None:
         self._path = path
         self._file = file
         self.has_ended = False
         """Whether there is nothing left to do."""
-        self.work = work
+        self.plan = plan
 
     @property
     def name(self) -> str:
@@ -77,7 +77,7 @@ class Undertaking:
     @property
     def has_rows(self) -> bool:
         """Whether rows of the database are still to be changed."""
-        return self._path.suffix == _BEGUN and bool(self.work.ids or self.work.placed)
+        return self._path.suffix == _BEGUN and bool(self.plan.ids or self.plan.placed)
 
     def rows_are_done(self) -> None:
         """Note that no row has to be changed any more: what is stored from now on stays.
@@ -104,8 +104,8 @@ class Undertaking:
         self._file.close()
 
 
-class Undone:
-    """The works that are not done, in a folder.
+class WriteAheadLog:
+    """The changes that are not finished, in a folder.
 
     :param folder: made when it is needed
     """
@@ -115,8 +115,8 @@ class Undone:
         self.problem = ''
         """Which of them could not be read; empty: all could."""
 
-    def begin(self, work: Work, name: str = '') -> Undertaking:
-        """Note a work, durably.
+    def begin(self, plan: ChangePlan, name: str = '') -> LoggedChange:
+        """Note a change, durably.
 
         :param name: of one that is begun, in whose place this comes; empty: a new one
         :raises StoreUnavailable: the disk is full; nothing must be done
@@ -132,22 +132,22 @@ class Undone:
             file = undo.enter_context(path.open('xb', buffering=0))
             try:
                 _lock(file)
-                write_at(file, 0, work.model_dump_json().encode())
+                write_at(file, 0, plan.model_dump_json().encode())
                 path = path.rename(begun)
                 sync_folder(self._folder)
             except OSError:
                 path.unlink(missing_ok=True)
                 raise
             undo.pop_all()
-        return Undertaking(begun, file, work)
+        return LoggedChange(begun, file, plan)
 
-    def left(self) -> list[Undertaking]:
-        """Return the works that nobody is at; they are the caller's, who leaves each in the end.
+    def take_unfinished(self) -> list[LoggedChange]:
+        """Return the changes that nobody is at; they are the caller's, who leaves each in the end.
 
         :raises StoreUnavailable: the folder cannot be read
         """
         problems: list[str] = []
-        found: list[Undertaking] = []
+        found: list[LoggedChange] = []
         if self._folder.is_symlink():
             self.problem = _linked(self._folder)
             return []
@@ -156,8 +156,8 @@ class Undone:
                 if _NAME.fullmatch(path.name):
                     found += _taken(path, problems)
         except OSError as error:
-            for undertaking in found:
-                undertaking.leave()
+            for change in found:
+                change.leave()
             raise StoreUnavailable(f'cannot read {self._folder}: {error}; mend its disk') from error
         self.problem = '; '.join(problems)
         return found
@@ -195,7 +195,7 @@ def _opened(path: Path) -> FileIO:
     return file
 
 
-def _taken(path: Path, problems: list[str]) -> list[Undertaking]:
+def _taken(path: Path, problems: list[str]) -> list[LoggedChange]:
     """Return what a file holds, if nobody is at it."""
     with ExitStack() as undo:
         try:
@@ -211,12 +211,12 @@ def _taken(path: Path, problems: list[str]) -> list[Undertaking]:
             path.unlink()
             return []
         try:
-            work = Work.model_validate_json(file.readall())
+            plan = ChangePlan.model_validate_json(file.readall())
         except ValidationError:
             problems.append(f'{path} does not tell what is to be finished; move it away')
             return []
         undo.pop_all()
-        return [Undertaking(path, file, work)]
+        return [LoggedChange(path, file, plan)]
 
 
 def _lock(file: FileIO) -> bool:

@@ -1,0 +1,28 @@
+import pytest
+
+from remembr_ros.agent.model.matching import has_number
+
+
+@pytest.mark.parametrize(
+    ('text', 'number', 'noun', 'expected'),
+    [
+        ('ROOM 103', '103', 'room', True),
+        ('103', '103', 'room', True),
+        ('103', '103', 'lab', True),
+        ('Room B 12', 'b12', 'room', True),
+        ('I see "EXIT", "103".', '103', 'room', True),
+        ('OFFICE 7', '7', 'room', True),
+        ('LAB 7', '7', '', True),
+        ('a door labelled 103 on the left', '103', 'room', True),
+        ('ROOM 1034', '103', 'room', False),
+        ('ROOM 103', '10', 'room', False),
+        ('LAB 7', '7', 'room', False),
+        ('ROOM 7', '7', 'lab', False),
+        ('GATE 7', '7', 'room', False),
+        ('ROOM 7 and LAB 3', '7', 'lab', False),
+        ('There are 7 chairs in a lab', '7', 'lab', False),
+        ('', '7', 'lab', False),
+    ],
+)
+def test_a_number_counts_as_that_of_what_was_asked(text: str, number: str, noun: str, expected: bool) -> None:
+    assert has_number(text, number, noun) is expected
