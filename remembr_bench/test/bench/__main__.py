@@ -13,7 +13,7 @@ from pathlib import Path
 import test.bench
 from test.bench.figure import Figure
 
-OUT = Path(__file__).resolve().parents[2] / 'bench_out'
+OUT = Path(__file__).resolve().parents[3] / 'bench_out'
 
 
 def main(names: list[str]) -> int:

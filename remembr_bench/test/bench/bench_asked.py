@@ -33,7 +33,7 @@ from test.simulated.month import Month, month
 ON_REQUEST = True
 
 QUESTIONS = Path(__file__).parent / 'asked' / 'questions.yaml'
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 WHERE = {
     'demo': os.environ.get('REMEMBR_ASKED_DEMO', str(ROOT / 'demo_out' / 'memory.db')),
     'kitchen': os.environ.get('REMEMBR_ASKED_KITCHEN', str(ROOT / '.cache' / 'kitchen.db')),

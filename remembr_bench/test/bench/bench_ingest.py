@@ -21,7 +21,7 @@ from remembr_ros.memory.opening import open_store
 from remembr_ros.timestamps import NS
 from test.bench.figure import Figure
 
-KITCHEN = Path(__file__).resolve().parents[2] / '../shared/data/bags/redkitchen_6hz'
+KITCHEN = Path(__file__).resolve().parents[3] / '../shared/data/bags/redkitchen_6hz'
 UNIT = 's of recording per s of work'
 Events = Callable[[], Iterator[Frame | StampedPose]]
 

@@ -35,7 +35,7 @@ from test.bench.figure import Figure
 from test.bench.latency import timed
 from test.bench.processes import resident_mb
 
-DATA = Path(__file__).resolve().parents[2] / '../shared/data'
+DATA = Path(__file__).resolve().parents[3] / '../shared/data'
 KITCHEN, MODEL = DATA / 'bags/redkitchen_rgbd', DATA / 'models/yolox_nano.onnx'
 LABELS = DATA / 'models/coco_labels.txt'
 DEPTH_TOPIC = '/camera/depth/image_raw'

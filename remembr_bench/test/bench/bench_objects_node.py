@@ -17,7 +17,7 @@ import numpy as np
 from test.bench.figure import Figure
 
 ON_REQUEST = True
-SHARED = Path(__file__).resolve().parents[3] / 'shared/data'
+SHARED = Path(__file__).resolve().parents[4] / 'shared/data'
 KITCHEN, MODELS = SHARED / 'bags/redkitchen_rgbd', SHARED / 'models'
 DOMAIN = '96'
 CAMERA = '/camera/color'

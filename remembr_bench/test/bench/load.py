@@ -20,7 +20,7 @@ from remembr_ros.memory.model.record import Memory, memory_id
 from remembr_ros.timestamps import NS
 from test.simulated.parked_view import CAPTIONINGS, VIEWS, Narrator
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 NAVQA = ROOT / '../shared/data/navqa'
 CACHE = ROOT / '.cache'
 

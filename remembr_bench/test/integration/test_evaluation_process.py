@@ -16,7 +16,7 @@ import pytest
 from remembr_ros.agent.chat.client import ToolCall
 from test.scripted.server import ScriptedReply, ScriptedServer
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[3]
 START_S = 1673884800.0
 QUESTIONS = 8
 COLUMNS = [

@@ -5,9 +5,9 @@ import cv2
 import numpy as np
 import pytest
 
+from remembr_bench.cli import demo
 from remembr_bench.demo.alone import DemoAlone
 from remembr_ros.agent.model.answer import Kind, Question
-from remembr_ros.cli.verbs import demo
 from remembr_ros.errors import CaptionerFailed
 from test.unit.cli.conftest import START_NS, write_bag
 

@@ -14,7 +14,7 @@ from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import BagUnreadable, InvalidRequest
 from remembr_ros.timestamps import NS, from_seconds, parse_time
 
-REAL = Path(__file__).resolve().parents[4] / '../shared/data/navqa'
+REAL = Path(__file__).resolve().parents[5] / '../shared/data/navqa'
 
 needs_navqa = pytest.mark.skipif(not REAL.exists(), reason='needs the data set of shared/data/navqa')
 
