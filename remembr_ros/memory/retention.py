@@ -72,7 +72,7 @@ class RetentionPolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class Doomed:
+class RetentionPlan:
     """What has to go.
 
     :param ids: in the order in which they go
@@ -119,7 +119,7 @@ def estimated_bytes(memory: Memory) -> int:
     return 500 + 3 * text + 1600 * len(passages(memory)) + 60_000 * len(memory.keyframes)
 
 
-def doomed(memories: Iterable[Memory], policy: RetentionPolicy, now_ns: int) -> Doomed:
+def plan_retention(memories: Iterable[Memory], policy: RetentionPolicy, now_ns: int) -> RetentionPlan:
     """Return the memories that have to go; the same for the same memories in any order.
 
     Takes O(n log n) for n memories and holds some hundred bytes of each.
@@ -174,7 +174,7 @@ def doomed(memories: Iterable[Memory], policy: RetentionPolicy, now_ns: int) -> 
                 f'the {count} memories from {", ".join(policy.keep_sources)} are kept for ever, and they are '
                 'more than there is room for; forget some, or allow more'
             )
-    return Doomed(ids, len(old), problem)
+    return RetentionPlan(ids, len(old), problem)
 
 
 def _suspicion(

@@ -23,7 +23,7 @@ from remembr_ros.memory.model.storable import storable
 from remembr_ros.memory.objects.corrections import ObjectCorrection, corrected
 from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.memory.places.place import NamedPlace
-from remembr_ros.memory.retention import Doomed, RetentionPolicy, doomed, is_meant
+from remembr_ros.memory.retention import RetentionPlan, RetentionPolicy, is_meant, plan_retention
 from remembr_ros.memory.spool.spool import Spool
 from remembr_ros.memory.spool.writer import SpoolingWriter, SpoolState
 from remembr_ros.memory.store_info import StoreInfo, info_of
@@ -212,10 +212,10 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
             self.add([Observation(place.memory) for place in stored])
             return stored
 
-    def retain(self, policy: RetentionPolicy, now_ns: int) -> Doomed:
+    def retain(self, policy: RetentionPolicy, now_ns: int) -> RetentionPlan:
         """Delete what is too old or too much; return what that was."""
         with self._changing() as engine:
-            found = doomed(engine.select(), policy, now_ns)
+            found = plan_retention(engine.select(), policy, now_ns)
             self._changes.delete(engine, engine.get(found.ids), vacuum=False)
             return found
 

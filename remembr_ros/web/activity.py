@@ -12,7 +12,7 @@ from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.motion.track import GAP_NS, STANDS_M_PER_S
 from remembr_ros.timestamps import MAX_NS, NS
-from remembr_ros.web.overview import Box, admitted, checked_box, named
+from remembr_ros.web.overview import Box, checked_box, name_mask, scope_mask
 
 Indices = NDArray[np.int64]
 
@@ -45,7 +45,7 @@ def tracks(outline: Outline, scope: Scope, points: int, box: Box | None = None) 
     """
     if points < 3:
         raise InvalidRequest(f'{points} points make no way; ask for 3 or more')
-    rows, begins, _ = ways_of(outline, admitted(outline, scope))
+    rows, begins, _ = ways_of(outline, scope_mask(outline, scope))
     if box is not None:
         rows, begins = _within(outline, rows, begins, checked_box(box))
     rows, begins = _thinned(outline, rows, begins, points)
@@ -60,7 +60,7 @@ def tracks(outline: Outline, scope: Scope, points: int, box: Box | None = None) 
 def ways_of(outline: Outline, inside: NDArray[np.bool_]) -> tuple[Indices, NDArray[np.bool_], Indices]:
     """Return the robots' own placed memories that are inside, robot by robot in the order of time; where a
     way begins; and until when the robot's memories before each of them last [ns], its start if less."""
-    own = np.isfinite(outline.x) & np.isfinite(outline.y) & named(outline, outline.source, ('captioner',))
+    own = np.isfinite(outline.x) & np.isfinite(outline.y) & name_mask(outline, outline.source, ('captioner',))
     order = np.flatnonzero(own)
     order = order[np.argsort(outline.robot[order], kind='stable')]
     at = np.flatnonzero(inside[order])
@@ -185,7 +185,7 @@ def activity(outline: Outline, scope: Scope, bins: int, zone: tzinfo = timezone.
     """
     if bins < 1:
         raise InvalidRequest(f'{bins} bins make no timeline; ask for one or more')
-    inside = admitted(outline, scope)
+    inside = scope_mask(outline, scope)
     starts, ends = outline.start_ns[inside], outline.end_ns[inside]
     known = (int(starts.min()), int(ends.max())) if len(starts) else (scope.before_ns, scope.after_ns)
     first_ns = scope.after_ns if scope.after_ns is not None else known[0]

@@ -17,7 +17,7 @@ from remembr_ros.memory.model.recall import MapArea, Query
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.problem import Problem
 from remembr_ros.web.backend import Backend
-from remembr_ros.web.overview import named
+from remembr_ros.web.overview import name_mask
 
 _log = logging.getLogger(__name__)
 
@@ -286,7 +286,7 @@ def _contents_of(outline: Outline, version: int, cameras: set[str]) -> Contents:
 
 
 def _area(outline: Outline, map_id: str) -> MapArea | None:
-    inside = named(outline, outline.map_id, (map_id,)) & np.isfinite(outline.x)
+    inside = name_mask(outline, outline.map_id, (map_id,)) & np.isfinite(outline.x)
     if not inside.any():
         return None
     axes = [column[inside] for column in (outline.x, outline.y, outline.z)]

@@ -40,7 +40,7 @@ class Clusters:
     robots: tuple[str | None, ...]
 
 
-def admitted(outline: Outline, scope: Scope) -> NDArray[np.bool_]:
+def scope_mask(outline: Outline, scope: Scope) -> NDArray[np.bool_]:
     """Return which memories are in a scope, as Scope.admits tells; shape (memories,)."""
     found = np.ones(len(outline), bool)
     if scope.after_ns is not None:
@@ -48,11 +48,11 @@ def admitted(outline: Outline, scope: Scope) -> NDArray[np.bool_]:
     if scope.before_ns is not None:
         found &= outline.start_ns <= scope.before_ns
     if scope.robots:
-        found &= named(outline, outline.robot, scope.robots)
+        found &= name_mask(outline, outline.robot, scope.robots)
     if scope.map_id is not None:
-        found &= named(outline, outline.map_id, (scope.map_id,))
+        found &= name_mask(outline, outline.map_id, (scope.map_id,))
     if scope.source is not None:
-        found &= named(outline, outline.source, (scope.source,))
+        found &= name_mask(outline, outline.source, (scope.source,))
     if scope.near is not None and scope.radius_m is not None:
         x, y, z = scope.near
         away = np.hypot(np.hypot(outline.x - x, outline.y - y), outline.z - z)
@@ -60,7 +60,7 @@ def admitted(outline: Outline, scope: Scope) -> NDArray[np.bool_]:
     return found
 
 
-def named(outline: Outline, column: NDArray[np.uint16], names: Sequence[str]) -> NDArray[np.bool_]:
+def name_mask(outline: Outline, column: NDArray[np.uint16], names: Sequence[str]) -> NDArray[np.bool_]:
     wanted = [number for number, name in enumerate(outline.names) if name in names]
     return np.isin(column, np.asarray(wanted, np.uint16))
 
@@ -81,7 +81,7 @@ def clusters(
     if not (math.isfinite(cell_m) and cell_m > 0.0):
         raise InvalidRequest(f'{cell_m} is not the side of a cell; give metres above 0')
     low_x, low_y, high_x, high_y = checked_box(box)
-    counted = admitted(outline, scope) & ~named(outline, outline.source, (but,))
+    counted = scope_mask(outline, scope) & ~name_mask(outline, outline.source, (but,))
     rows = np.flatnonzero(counted & np.isfinite(outline.x) & np.isfinite(outline.y))
     x, y = outline.x[rows], outline.y[rows]
     while True:
@@ -122,7 +122,7 @@ def clusters(
 def newest_in(outline: Outline, scope: Scope, box: Box) -> list[str]:
     """Return the ids of the memories of a scope that were made in a box, those that ended last first."""
     x0, y0, x1, y1 = checked_box(box)
-    inside = admitted(outline, scope) & (outline.x >= x0) & (outline.x <= x1)  # false of NaN
+    inside = scope_mask(outline, scope) & (outline.x >= x0) & (outline.x <= x1)  # false of NaN
     rows = np.flatnonzero(inside & (outline.y >= y0) & (outline.y <= y1))
     ordered = rows[np.argsort(-outline.end_ns[rows], kind='stable')]
     return [name.decode() for name in outline.ids[ordered].tolist()]

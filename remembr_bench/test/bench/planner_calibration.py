@@ -226,9 +226,9 @@ def rules(sequences: Sequence[sample.Sequence], recalls: Sequence[Recall]) -> st
     lines = [f'| without | {" | ".join(s.name for s in sequences)} |', '| --- |' + ' --- |' * len(sequences)]
     for title, module, name, value in cuts:
         with patch.object(module, name, value):
-            other_words.same.cache_clear()
+            other_words.other_stems.cache_clear()
             told = [f'{sum(marks)}/{len(marks)}' for marks in right(sequences, recalls).values()]
-        other_words.same.cache_clear()
+        other_words.other_stems.cache_clear()
         lines.append(f'| {title} | {" | ".join(told)} |')
     return '\n'.join(lines)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher, get_close_matches
 
 from remembr_ros.agent.model.answer import Kind
-from remembr_ros.agent.model.other_words import ROOMS, is_purpose, same
+from remembr_ros.agent.model.other_words import ROOMS, is_purpose, other_stems
 from remembr_ros.agent.model.sought import Sought
 from remembr_ros.memory.matching.terms import STOP_WORDS, content_stems, stem, words
 from remembr_ros.memory.model.record import Memory
@@ -56,7 +56,7 @@ _SORTS = frozenset(
 def asked_stems(sought: Sought) -> frozenset[str]:
     """Return the stems of what is asked about, and those of words for the same."""
     asked = content_stems(sought.target) if sought.target else frozenset[str]()
-    return asked.union(*(same(word, deed=word == sought.deed) for word in asked))
+    return asked.union(*(other_stems(word, deed=word == sought.deed) for word in asked))
 
 
 def asked_words(sought: Sought) -> list[str]:
@@ -101,7 +101,7 @@ def another_thing(sought: Sought, memory: Memory) -> str:
 
     :return: empty: it has the thing itself, or does not name it
     """
-    names = {sought.head, *same(sought.head)}
+    names = {sought.head, *other_stems(sought.head)}
     others = ''
     for text in _texts(memory):
         for clause in _CLAUSE.split(text.lower()):
@@ -216,7 +216,7 @@ def _is_of_another(wanted: set[str], texts: tuple[str, ...]) -> bool:
 
 def _colours_of(thing: str, text: str) -> list[set[str]]:
     """Return the colours of a thing wherever a text names it; none where it tells none."""
-    names = {stem(thing), *same(stem(thing))}
+    names = {stem(thing), *other_stems(stem(thing))}
     found = []
     for clause in _CLAUSE.split(text):
         spoken = words(clause)
@@ -293,7 +293,7 @@ def _texts(memory: Memory) -> tuple[str, ...]:
 
 
 def _is_present(asked: str, present: set[str], least: float = MIN_ALIKE, *, deed: bool = False) -> bool:
-    names = {asked, *same(asked, deed=deed)}
+    names = {asked, *other_stems(asked, deed=deed)}
     return not present.isdisjoint(names) or _is_alike(asked, present, least)
 
 

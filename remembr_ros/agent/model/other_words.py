@@ -37,7 +37,7 @@ def is_purpose(stemmed: str) -> bool:
 
 
 @cache
-def same(stemmed: str, *, deed: bool = False) -> Sequence[str]:
+def other_stems(stemmed: str, *, deed: bool = False) -> Sequence[str]:
     """Return the other stems for the same thing, and those of what serves the same purpose.
 
     :param deed: the word says what somebody did with a thing: who left a parcel asks for no exit

@@ -15,7 +15,7 @@ from remembr_ros.agent.model.relevance_model import (
 )
 from remembr_ros.agent.model.same_place import by_place, span, stay_of, stays
 from remembr_ros.agent.offline.answer_sentences import name_as_read
-from remembr_ros.agent.offline.not_seen import absent
+from remembr_ros.agent.offline.not_seen import absence_claim
 from remembr_ros.agent.offline.relation import Relation, RelationKind
 from remembr_ros.agent.offline.request import Request, parse_request, thing_of
 from remembr_ros.geometry import Point, distance
@@ -222,7 +222,7 @@ def _without(  # noqa: PLR0917
         if hits:
             return Findings(request, scope, hits, note=f'no memory shows {anchor.request.thing or "that"}')
     asked = replace(anchor.request, kind=request.kind if kind is RelationKind.NEAR else Kind.POSITION)
-    claim = absent(asked, question, recall, scope, recall.count(scope))
+    claim = absence_claim(asked, question, recall, scope, recall.count(scope))
     return Findings(request, scope, claim=claim)
 
 

@@ -129,7 +129,7 @@ def _without_robot(text: str, spoken: str) -> str:
     return re.sub(named, ' ', acting, flags=re.IGNORECASE)
 
 
-def resolved(question: Question) -> str:
+def resolve_reference(question: Question) -> str:
     """Return the text of a question with the thing of the one before in place of 'it'."""
     if question.prior is None:
         return question.text

@@ -31,7 +31,7 @@ def beyond_rules(request: Request) -> str:
     return COMPARED if request.comparing else NAMELESS if nameless and request.kind is Kind.BINARY else ''
 
 
-def untold(why: str) -> Claim:
+def no_answer(why: str) -> Claim:
     """Return the claim that there is no answer, which says nothing of the thing asked for."""
     return Claim(Kind.NOT_SEEN, why, confidence=UNTOLD)
 
@@ -46,7 +46,7 @@ def not_understood(request: Request) -> str:
     return ''
 
 
-def absent(request: Request, question: Question, recall: Recall, scope: Scope, total: int) -> Claim:
+def absence_claim(request: Request, question: Question, recall: Recall, scope: Scope, total: int) -> Claim:
     """Return that nothing shows the thing, or that nobody can tell.
 
     :param total: how many memories were looked through
@@ -56,7 +56,7 @@ def absent(request: Request, question: Question, recall: Recall, scope: Scope, t
         why = _why_nothing(request, question, recall, scope)
         return Claim(Kind.NOT_SEEN, f'I have not seen {thing}: {why}.', confidence=1.0)
     if why := _why_untold(request, recall, scope, total):
-        return untold(why)
+        return no_answer(why)
     if request.kind is Kind.BINARY:
         return yes_or_no(False, f'none of {total} memories shows {thing}.', sure=1.0 - SHOWN)
     text = f'I have not seen {thing}: none of {total} memories shows it.'

@@ -45,10 +45,10 @@ from remembr_ros.agent.offline.named_scope import (
     around_here,
     asked_of,
     named_scope,
-    resolved,
+    resolve_reference,
     within_place,
 )
-from remembr_ros.agent.offline.not_seen import FOREIGN, absent, beyond_rules, not_understood, untold
+from remembr_ros.agent.offline.not_seen import FOREIGN, absence_claim, beyond_rules, no_answer, not_understood
 from remembr_ros.agent.offline.objects.object_answers import answer_by_objects
 from remembr_ros.agent.offline.places.place_answers import answer_by_places
 from remembr_ros.agent.offline.places.room_of_thing import in_room, without_room
@@ -94,7 +94,7 @@ class OfflinePlanner:
 
     # One return per way to leave a question.
     def _answer(self, question: Question, recall: Recall, run: Run) -> Answer:
-        named = named_scope(resolved(question), recall)
+        named = named_scope(resolve_reference(question), recall)
         # Of other robots it is of no interest where this one is.
         question = replace(question, here=None if named.robots else question.here)
         request, scope = asked_of(named, question)
@@ -108,7 +108,7 @@ class OfflinePlanner:
             named = within_place(replace(named, text=text), question.places, recall)
             request, scope = asked_of(named, question)
             if why := not_understood(request):
-                return ground(untold(why), question, NAME)
+                return ground(no_answer(why), question, NAME)
         why = named.unknown or beyond_rules(request)
         if claim is None and not named.unknown:
             claim = answer_deeds(request, question, recall, scope)
@@ -120,7 +120,7 @@ class OfflinePlanner:
         if claim := claim or answer_motion(request, question, recall, scope):
             return with_facts(ground(claim, question, NAME), question)
         if why:
-            return ground(untold(why), question, NAME)
+            return ground(no_answer(why), question, NAME)
         return _from_sights(named, request, question, recall, scope, run)
 
 
@@ -138,7 +138,7 @@ def _from_sights(  # noqa: PLR0917
             request = parse_request(text, question.now_ns, question.zone, named.reach)
             found = replace(_find(request, question, recall, scope), sure=PERHAPS)
         elif not is_english(text):
-            return ground(untold(FOREIGN), question, NAME)
+            return ground(no_answer(FOREIGN), question, NAME)
     run.check()
     run.on_progress(Progress('answering', f'{len(found.hits)} of {total} memories fit', len(found.hits)))
     if claim := found.claim:
@@ -148,7 +148,7 @@ def _from_sights(  # noqa: PLR0917
         claim = replace(claim, confidence=_sureness(claim, found, question))
     else:
         others = _seen_by_others(request, question, recall, scope)
-        claim = others or absent(request, question, recall, scope, total)
+        claim = others or absence_claim(request, question, recall, scope, total)
     answer = with_facts(ground(claim, question, NAME), question)
     return replace(answer, text=f'{answer.text}{taken}')
 

@@ -140,7 +140,7 @@ def _height(x: float, y: float, site: Site, map_id: str | None) -> float:
     outline = site.following.contents.outline
     away = np.hypot(outline.x - x, outline.y - y)
     if map_id is not None:
-        away[~overview.named(outline, outline.map_id, (map_id,))] = math.nan
+        away[~overview.name_mask(outline, outline.map_id, (map_id,))] = math.nan
     if np.isnan(away).all():
         return 0.0
     return float(outline.z[np.nanargmin(away)])

@@ -71,7 +71,7 @@ class Tools(ReadingTools):
         exchanges = self._site.exchanges
         with told_errors():
             exchange = exchanges.begin(
-                question, asker=who(ctx), conversation=f'mcp {conversation}' if conversation else ''
+                question, asker=caller(ctx), conversation=f'mcp {conversation}' if conversation else ''
             )
             exchange = await _until_over(ctx, exchanges, exchange, lambda: exchanges.cancel(exchange.id))
             if exchange.answer is None:
@@ -111,7 +111,7 @@ class Tools(ReadingTools):
             memory_id = self._backend.tell(told_deed(**about, pose=pose, map_id=map_id))
         else:
             memory_id = self._backend.note(text, pose, map_id=map_id)
-        logger.warning('%s noted memory %s', who(ctx), memory_id)
+        logger.warning('%s noted memory %s', caller(ctx), memory_id)
         return {'id': memory_id}
 
     @told_errors()
@@ -126,7 +126,7 @@ class Tools(ReadingTools):
         unknown = sorted(set(ids) - {memory.id for memory in found})
         count = 0
         if not dry_run and found:
-            count = forget(self._site, [memory.id for memory in found], asker=who(ctx))
+            count = forget(self._site, [memory.id for memory in found], asker=caller(ctx))
         return {'forgotten': count, 'found': len(found), 'unknown': unknown}
 
     async def go_to(
@@ -141,8 +141,8 @@ class Tools(ReadingTools):
         drives = self._site.drives
         with told_errors():
             target = await anyio.to_thread.run_sync(self._target, memory_id, place, yaw)
-            drive = drives.begin(target, map_id=map_id, asker=who(ctx))
-            drive = await _until_over(ctx, drives, drive, lambda: drives.give_up(drive.id, asker=who(ctx)))
+            drive = drives.begin(target, map_id=map_id, asker=caller(ctx))
+            drive = await _until_over(ctx, drives, drive, lambda: drives.give_up(drive.id, asker=caller(ctx)))
             if drive.stage not in ('arrived', 'sent'):
                 raise InvalidRequest(f'{drive.stage}: {drive.detail}')
         goal = drive.goal
@@ -173,7 +173,7 @@ async def _until_over(ctx: Context, jobs: Jobs[AnyJob], last: AnyJob, cancel: Ca
     return last
 
 
-def who(ctx: Context) -> str:
+def caller(ctx: Context) -> str:
     """Return who calls, for logs and the page."""
     request = ctx.request_context.request
     state = request.scope.get('state', {}) if request is not None else {}

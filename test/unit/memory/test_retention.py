@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.record import SOURCES, Memory
-from remembr_ros.memory.retention import RetentionPolicy, doomed, estimated_bytes
+from remembr_ros.memory.retention import RetentionPolicy, estimated_bytes, plan_retention
 from remembr_ros.timestamps import NS
 
 KEPT = ('person', 'place')
@@ -36,7 +36,7 @@ def memory(
 
 
 def gone(memories: Sequence[Memory], now_ns: int = NOW, **limits: object) -> list[str]:
-    return doomed(memories, RetentionPolicy(**limits), now_ns).ids  # type: ignore[arg-type]
+    return plan_retention(memories, RetentionPolicy(**limits), now_ns).ids  # type: ignore[arg-type]
 
 
 def days(count: int, first: int = 1) -> list[Memory]:
@@ -45,11 +45,11 @@ def days(count: int, first: int = 1) -> list[Memory]:
 
 
 def test_without_limits_nothing_goes() -> None:
-    assert doomed(days(40), RetentionPolicy(), NOW).ids == []
+    assert plan_retention(days(40), RetentionPolicy(), NOW).ids == []
 
 
 def test_what_is_too_old_goes_oldest_first() -> None:
-    found = doomed(days(10), RetentionPolicy(max_age_s=7.5 * 86_400), NOW)
+    found = plan_retention(days(10), RetentionPolicy(max_age_s=7.5 * 86_400), NOW)
     assert (found.ids, found.too_old, found.problem) == (['d10', 'd9', 'd8'], 3, '')
 
 
@@ -62,7 +62,7 @@ def test_the_end_of_a_memory_counts_and_the_limit_itself_stays() -> None:
 def test_what_a_person_said_never_goes_unless_the_policy_says_so() -> None:
     notes = [memory(f'n{i}', i * DAY, source='person') for i in range(1, 6)]
     policy = RetentionPolicy(max_age_s=86_400.0, max_memories=3)
-    found = doomed([*notes, *days(4)], policy, NOW)
+    found = plan_retention([*notes, *days(4)], policy, NOW)
     assert set(found.ids) == {'d1', 'd2', 'd3', 'd4'}
     assert 'person' in found.problem
     assert 'allow more' in found.problem
@@ -122,7 +122,7 @@ def test_pictures_weigh_most() -> None:
 
 
 def test_age_and_number_work_together() -> None:
-    found = doomed(days(10), RetentionPolicy(max_age_s=8.5 * 86_400, max_memories=6), NOW)
+    found = plan_retention(days(10), RetentionPolicy(max_age_s=8.5 * 86_400, max_memories=6), NOW)
     assert found.ids == ['d10', 'd9', 'd8', 'd7']
     assert found.too_old == 2
 
@@ -132,7 +132,7 @@ def test_age_and_number_work_together() -> None:
 
 @pytest.mark.parametrize('ahead', [20 * DAY, 60 * DAY, 20_000 * DAY])
 def test_a_clock_that_jumps_ahead_wipes_nothing(ahead: int) -> None:
-    found = doomed(days(25), RetentionPolicy(max_age_s=30.0 * 86_400), NOW + ahead)
+    found = plan_retention(days(25), RetentionPolicy(max_age_s=30.0 * 86_400), NOW + ahead)
     assert found.ids == []
     assert 'clock' in found.problem
 
@@ -140,14 +140,14 @@ def test_a_clock_that_jumps_ahead_wipes_nothing(ahead: int) -> None:
 def test_simulated_time_and_real_time_do_not_wipe_each_other() -> None:
     simulated = [Memory(f's{i}', 'r', i * NS, i * NS, 'x', Pose(float(i), 0.0)) for i in range(10)]
     policy = RetentionPolicy(max_age_s=86_400.0)
-    assert doomed(simulated, policy, NOW).ids == []
-    assert doomed([*simulated, memory('real', NS)], policy, NOW).problem
-    assert doomed(days(5), policy, 100 * NS).ids == [], 'the clock of the simulation is far behind'
+    assert plan_retention(simulated, policy, NOW).ids == []
+    assert plan_retention([*simulated, memory('real', NS)], policy, NOW).problem
+    assert plan_retention(days(5), policy, 100 * NS).ids == [], 'the clock of the simulation is far behind'
 
 
 def test_a_clock_that_went_back_costs_nothing_and_room_is_made_all_the_same() -> None:
     future = [memory(f'f{i}', -i * DAY, x=float(i)) for i in range(1, 11)]
-    found = doomed(future, RetentionPolicy(max_age_s=86_400.0, max_memories=8), NOW)
+    found = plan_retention(future, RetentionPolicy(max_age_s=86_400.0, max_memories=8), NOW)
     assert (found.ids, found.too_old, found.problem) == (['f1', 'f2'], 0, '')
     assert gone(future, now_ns=0, max_memories=8) == ['f1', 'f2'], 'room does not depend on now'
 
@@ -156,8 +156,8 @@ def test_after_a_long_pause_the_old_goes_once_the_robot_remembers_for_a_day() ->
     old = days(20, 100)
     policy = RetentionPolicy(max_age_s=30.0 * 86_400)
     morning = [memory(f'new{i}', -i * 3600 * NS, x=float(i)) for i in range(30)]
-    assert doomed([*old, *morning[:3]], policy, NOW + 3 * 3600 * NS).ids == []
-    assert len(doomed([*old, *morning], policy, NOW + 30 * 3600 * NS).ids) == 20
+    assert plan_retention([*old, *morning[:3]], policy, NOW + 3 * 3600 * NS).ids == []
+    assert len(plan_retention([*old, *morning], policy, NOW + 30 * 3600 * NS).ids) == 20
 
 
 def test_a_shorter_limit_on_a_memory_without_holes_is_followed() -> None:
@@ -197,7 +197,7 @@ def test_the_limits_hold_and_notes_stay_in_whatever_order_memories_come(
 ) -> None:
     memories = built(rows)
     policy = RetentionPolicy(max_age_s=age_days * 86_400, max_memories=most)
-    found = doomed(memories, policy, NOW)
+    found = plan_retention(memories, policy, NOW)
     going = set(found.ids)
     assert len(going) == len(found.ids)
     assert going <= {m.id for m in memories if m.source not in KEPT}
@@ -210,7 +210,7 @@ def test_the_limits_hold_and_notes_stay_in_whatever_order_memories_come(
     assert set(found.ids[: found.too_old]) in (too_old, set())
     assert found.too_old == len(too_old) or 'clock' in found.problem
     shuffle.shuffle(memories)
-    assert doomed(memories, policy, NOW) == found
+    assert plan_retention(memories, policy, NOW) == found
 
 
 @given(drawn, st.integers(1, 45))

@@ -10,7 +10,7 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.web.overview import admitted, before_and_after, clusters
+from remembr_ros.web.overview import before_and_after, clusters, scope_mask
 from test.unit.web.seen import memories, outlined, scopes
 
 boxes = st.tuples(st.integers(-9, 9), st.integers(-9, 9), st.integers(0, 9), st.integers(0, 9)).map(
@@ -22,14 +22,14 @@ EVERYWHERE = (-math.inf, -math.inf, math.inf, math.inf)
 @given(memories(), scopes())
 def test_a_scope_admits_what_it_admits_of_the_memories_themselves(seen: list[Memory], scope: Scope) -> None:
     outline = outlined(seen)
-    found = {name.decode() for name in outline.ids[admitted(outline, scope)]}
+    found = {name.decode() for name in outline.ids[scope_mask(outline, scope)]}
     assert found == {memory.id for memory in seen if scope.admits(memory)}
 
 
 def test_a_window_holds_what_ends_at_its_start_and_what_starts_at_its_end() -> None:
     outline = outlined([Memory('a', 'r', 10, 20, ''), Memory('b', 'r', 30, 40, '')])
-    assert admitted(outline, Scope(after_ns=20, before_ns=30)).tolist() == [True, True]
-    assert admitted(outline, Scope(after_ns=21, before_ns=29)).tolist() == [False, False]
+    assert scope_mask(outline, Scope(after_ns=20, before_ns=30)).tolist() == [True, True]
+    assert scope_mask(outline, Scope(after_ns=21, before_ns=29)).tolist() == [False, False]
 
 
 @given(memories(), scopes(), boxes, st.sampled_from([0.5, 1.0, 3.0]))

@@ -13,11 +13,11 @@ from remembr_ros.agent.offline.deeds.deed_claims import (
     SURE,
     FoundAnswer,
     listed,
-    nothing,
+    no_deed_claim,
     which_of,
 )
 from remembr_ros.agent.offline.deeds.deed_request import DeedAsked, DeedRequest, parse_deeds, several_named
-from remembr_ros.agent.offline.deeds.understanding import SEEN, understood
+from remembr_ros.agent.offline.deeds.understanding import SEEN, build_deed_query
 from remembr_ros.agent.offline.motion_questions import parse_motion
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.deeds.choice import choose_deeds
@@ -79,7 +79,7 @@ def answer_deeds(request: Request, question: Question, recall: Recall, scope: Sc
             state = Claim(Kind.TEXT, f'{head}: {listed(question, deeds)}.', hits_of(deeds)) if deeds else None
         if state is not None:
             return replace(state, confidence=SURE)
-        query = understood(asked, names, request, question, scope)
+        query = build_deed_query(asked, names, request, question, scope)
     if query is None and asked.asked in _OF_SIGHTS:
         query = DeedQuery(kind=SIGHT, object=occurrences.words_seen(asked.main, scope), scope=scope)
     if query is None:
@@ -94,7 +94,7 @@ def answer_deeds(request: Request, question: Question, recall: Recall, scope: Sc
         return None
     about = FoundAnswer(asked, question, query, found, done, names, occurrences)
     answer = partial(which_of, several) if several else ANSWERS[asked.asked]
-    claim = answer(about) if several or found.found or answer in OF_NONE else nothing(about)
+    claim = answer(about) if several or found.found or answer in OF_NONE else no_deed_claim(about)
     note = '' if occurrences.whole else 'Of the latest that I remember: '
     return claim and replace(claim, text=f'{note}{claim.text}', confidence=SURE)
 

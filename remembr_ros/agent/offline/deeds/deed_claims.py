@@ -179,7 +179,7 @@ def _where(about: FoundAnswer) -> Claim | None:
 def _rooms(about: FoundAnswer) -> Claim | None:
     names = {deed.facts.place: deed for deed in reversed(about.some) if deed.facts.place}
     if not names:
-        return nothing(about)
+        return no_deed_claim(about)
     deeds = sorted(names.values(), key=lambda deed: deed.start_ns)
     never = 'Not in: ' if about.query.never else ''
     return Claim(Kind.TEXT, f'{never}{", ".join(deed.where for deed in deeds)}.', hits_of(deeds))
@@ -226,7 +226,7 @@ def _why(about: FoundAnswer) -> Claim | None:
     if about.asked.yes:
         shown = about.found.anchors or base[:SHOWN]
         return _said(about, 'nothing went wrong, as far as I remember', shown, yes=False)
-    return nothing(about)
+    return no_deed_claim(about)
 
 
 def _outcome(about: FoundAnswer) -> Claim:
@@ -250,7 +250,7 @@ def _from_here(about: FoundAnswer) -> Claim | None:
     return Claim(Kind.TEXT, f'{metres:.1f} m from here: {about.told([deed])}.', hits_of([deed]))
 
 
-def nothing(about: FoundAnswer) -> Claim | None:
+def no_deed_claim(about: FoundAnswer) -> Claim | None:
     if about.asked.yes:
         return Claim(Kind.BINARY, 'No, not that I remember.', hits_of(about.done[-1:]), binary=False)
     return Claim(Kind.NOT_SEEN, 'I remember no such deed.')
@@ -273,7 +273,7 @@ def which_of(names: tuple[str, ...], about: FoundAnswer) -> Claim | None:
             Kind.TEXT, f'{text}.', hits_of([deeds[-1] for deeds in done.values()] or about.done[-1:])
         )
     if not done:
-        return nothing(about)
+        return no_deed_claim(about)
     if about.asked.asked is DeedAsked.COUNT:
         ordered = sorted(done, key=lambda name: -len(done[name]))
     elif about.asked.asked is DeedAsked.DURATION:

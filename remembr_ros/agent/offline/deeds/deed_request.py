@@ -222,7 +222,7 @@ def parse_deeds(text: str) -> DeedRequest:
     order = next((order for order, pattern in _ORDERS[::-1] if pattern.search(rest)), DeedOrder.FIRST)
     if asked is DeedAsked.DURATION:
         rest = _LASTS.sub(' ', rest)
-    nth, limit, rest, order = picked(rest, order)
+    nth, limit, rest, order = parse_selection(rest, order)
     if asked in _SAID_BY_ITSELF:
         rest = asked.pattern.sub(' ', rest)
     if 'at' in related and 'before' in related and 'after' not in related:
@@ -295,7 +295,7 @@ def _relations(text: str) -> tuple[dict[str, str], str, bool]:
     return related, text, right
 
 
-def picked(text: str, order: DeedOrder) -> tuple[int | None, int | None, str, DeedOrder]:
+def parse_selection(text: str, order: DeedOrder) -> tuple[int | None, int | None, str, DeedOrder]:
     """Return which one is asked for, or how many, the text without these words, and the order."""
     if found := _SOME.search(text):
         number = found['number'].lower()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from remembr_ros.agent.model.grounding import Choice
 from remembr_ros.agent.model.quoting import ORDINALS, TO_TWENTY, any_case
-from remembr_ros.agent.offline.deeds.deed_request import picked
+from remembr_ros.agent.offline.deeds.deed_request import parse_selection
 from remembr_ros.memory.deeds.query import HANDLING, DeedOrder, DeedQuery
 from remembr_ros.memory.deeds.verbs import base
 from remembr_ros.memory.matching.terms import stem, words
@@ -136,7 +136,7 @@ def parse_goal(text: str) -> GoalRequest | None:
     ordered, far = _ORDERED.search(wished), _FAR.search(wished)
     more, any_of, wished = _like(_FAR.sub(' ', _ORDERED.sub('', wished)))
     sides, steps, wished = _sides(wished)
-    nth, _, wished, _ = picked(wished, DeedOrder.FIRST)
+    nth, _, wished, _ = parse_selection(wished, DeedOrder.FIRST)
     head, clause = (*_START.split(' '.join(wished.split()), maxsplit=1), '')[:2]
     order, clause = _longest(re.sub('^never ', 'you never ', clause))
     done = _CLAUSE.match(clause)
@@ -198,7 +198,7 @@ def _sides(text: str) -> tuple[dict[str, DeedQuery | None], int, str]:
 
 
 def _anchor(text: str) -> DeedQuery | None:
-    nth, _, rest, _ = picked(text, DeedOrder.FIRST)
+    nth, _, rest, _ = parse_selection(text, DeedOrder.FIRST)
     match = _ANCHOR.match(' '.join(rest.split()))
     return match and replace(_query(match), nth=nth)
 

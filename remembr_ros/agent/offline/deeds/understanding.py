@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.model.quoting import any_case
-from remembr_ros.agent.offline.deeds.deed_request import DeedAsked, DeedRequest, picked
+from remembr_ros.agent.offline.deeds.deed_request import DeedAsked, DeedRequest, parse_selection
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.deeds.names import DeedNames, DeedPhrase
 from remembr_ros.memory.deeds.query import STAY, DeedOrder, DeedQuery
@@ -42,7 +42,7 @@ _GENERIC |= {DeedAsked.DISTANCE, DeedAsked.DAY_OF_MOST}
 
 
 # One branch per way to ask.
-def understood(  # noqa: PLR0912
+def build_deed_query(  # noqa: PLR0912
     asked: DeedRequest, names: DeedNames, request: Request, question: Question, scope: Scope
 ) -> DeedQuery | None:
     """Return the query of a question; None: it is about something else than deeds.
@@ -167,5 +167,5 @@ def _clause(text: str, names: DeedNames, scope: Scope, deed_query: DeedQuery) ->
     if query is not None and not query.object and re.search(r'\b(?:it|them)\b', text):
         attribute = query.attribute if phrase.names else f'{query.attribute} {deed_query.attribute}'.strip()
         query = replace(query, object=deed_query.object, attribute=attribute)
-    nth, *_ = picked(text, DeedOrder.FIRST)
+    nth, *_ = parse_selection(text, DeedOrder.FIRST)
     return None if query is None else replace(query, scope=scope, nth=nth)

@@ -34,7 +34,7 @@ from remembr_ros.memory.objects.known import (
 from remembr_ros.memory.objects.query import object_json
 from remembr_ros.memory.objects.wording import is_called, of_itself, sentence
 from remembr_ros.memory.opening import open_store
-from remembr_ros.memory.retention import RetentionPolicy, doomed
+from remembr_ros.memory.retention import RetentionPolicy, plan_retention
 from remembr_ros.memory.spool.spool import Spool
 from remembr_ros.memory.spool.writer import SpoolingWriter
 from remembr_ros.memory.store import MemoryStore
@@ -199,9 +199,9 @@ def test_two_mugs_in_one_square_metre_are_no_repetition(make: Make) -> None:
     scenes = ('A wide window.', 'A lamp above a table.')
     seen = [make(i, start_ns=T0 + i * NS, caption=text, pose=Pose(5.0, 5.0)) for i, text in enumerate(scenes)]
     now_ns = T0 + 3600 * NS
-    assert doomed([*mugs, *seen], RetentionPolicy(max_memories=3), now_ns).ids == ['m0']
+    assert plan_retention([*mugs, *seen], RetentionPolicy(max_memories=3), now_ns).ids == ['m0']
     told = [replace(mug, source='captioner') for mug in mugs]
-    assert doomed([*told, *seen], RetentionPolicy(max_memories=3), now_ns).ids == ['object0']
+    assert plan_retention([*told, *seen], RetentionPolicy(max_memories=3), now_ns).ids == ['object0']
 
 
 def test_retention_deletes_pictures_of_objects_that_are_too_old(own: MemoryStore) -> None:

@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
 
 from remembr_ros.errors import StoreUnavailable
-from remembr_ros.memory.retention import Doomed, RetentionPolicy
+from remembr_ros.memory.retention import RetentionPlan, RetentionPolicy
 from remembr_ros.nodes.memory import housekeeping
 from remembr_ros.nodes.memory.housekeeping import Housekeeping
 
@@ -28,7 +28,7 @@ class Log:
 class Store:
     """Deletes what it is told, and keeps what it was asked."""
 
-    def __init__(self, gone: Doomed | Exception) -> None:
+    def __init__(self, gone: RetentionPlan | Exception) -> None:
         self.gone = gone
         self.asked: list[tuple[RetentionPolicy, int]] = []
         self.threads: list[str] = []
@@ -88,7 +88,7 @@ def keep(monkeypatch):
 
 
 def test_the_nodes_time_counts_and_one_line_says_what_went(keep):
-    store = Store(Doomed(['a', 'b', 'c'], too_old=2))
+    store = Store(RetentionPlan(['a', 'b', 'c'], too_old=2))
     keeping, log, deleted = keep(store)
     keeping.retain()
     assert store.asked == [(POLICY, SIM_NOW_NS)]
@@ -98,7 +98,7 @@ def test_the_nodes_time_counts_and_one_line_says_what_went(keep):
 
 
 def test_nothing_is_logged_when_nothing_goes(keep):
-    keeping, log, deleted = keep(Store(Doomed([])))
+    keeping, log, deleted = keep(Store(RetentionPlan([])))
     keeping.retain()
     keeping.collect()
     assert (log.lines, deleted) == ([], [])
@@ -107,7 +107,7 @@ def test_nothing_is_logged_when_nothing_goes(keep):
 @pytest.mark.parametrize(
     ('gone', 'problem'),
     [
-        (Doomed([], problem='did the clock jump?'), 'did the clock jump?'),
+        (RetentionPlan([], problem='did the clock jump?'), 'did the clock jump?'),
         (StoreUnavailable('away'), 'retention: away'),
     ],
 )
@@ -117,13 +117,13 @@ def test_a_problem_is_told_once_and_ends(keep, gone, problem):
     keeping.retain()
     keeping.retain()
     assert (keeping.problem, log.lines) == (problem, [problem])
-    store.gone = Doomed([])
+    store.gone = RetentionPlan([])
     keeping.retain()
     assert keeping.problem == ''
 
 
 def test_both_are_done_on_threads_of_their_own(keep):
-    store = Store(Doomed([]))
+    store = Store(RetentionPlan([]))
     keep(store, first_s=0.0)
     assert store.retained.wait(10)
     assert store.collected.wait(10)
@@ -131,7 +131,7 @@ def test_both_are_done_on_threads_of_their_own(keep):
 
 
 def test_without_a_policy_only_keyframes_are_collected(keep):
-    store = Store(Doomed([]))
+    store = Store(RetentionPlan([]))
     keeping, _, _ = keep(store, policy=None, first_s=0.0)
     assert store.collected.wait(10)
     keeping.retain()
@@ -139,7 +139,7 @@ def test_without_a_policy_only_keyframes_are_collected(keep):
 
 
 def test_while_the_clock_is_in_doubt_nothing_goes_for_its_age(keep):
-    store, clock = Store(Doomed([])), Clock()
+    store, clock = Store(RetentionPlan([])), Clock()
     clock.reason = 'it jumped'
     both = RetentionPolicy(max_age_s=3600.0, max_memories=5)
     keeping, _, _ = keep(store, policy=both, clock=clock)
@@ -152,7 +152,7 @@ def test_while_the_clock_is_in_doubt_nothing_goes_for_its_age(keep):
 
 
 def test_a_policy_can_be_given_taken_and_given_again(keep):
-    store = Store(Doomed([]))
+    store = Store(RetentionPlan([]))
     keeping, _, _ = keep(store, policy=None)
     keeping.adjust(POLICY)
     keeping.retain()
@@ -163,7 +163,7 @@ def test_a_policy_can_be_given_taken_and_given_again(keep):
 
 
 def test_where_nothing_may_be_deleted_nothing_is(keep):
-    store = Store(Doomed([]))
+    store = Store(RetentionPlan([]))
     keeping, _, _ = keep(store, first_s=0.0, deletes=False)
     keeping.close(10.0)
     assert (store.asked, store.collected.is_set(), keeping.last) == ([], False, 'off')
