@@ -29,8 +29,6 @@ def run(args: argparse.Namespace) -> int:
     out = execution.out
     if out is None:
         raise InvalidRequest('a grid needs a folder for its runs: give --out DIR')
-    # A memory for each embedder, shared by the runs.
-    embedders = list(dict.fromkeys(cell.config.embedder for cell in cells))
     loaded = cache(get_embedder)
     runs = []
     with stdout_for_json(args.json):
@@ -41,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
                         cell.config,
                         execution.model_copy(update={'out': out / cell.name}),
                         ProgressBar(),
-                        memory=out / f'memory_{embedders.index(cell.config.embedder)}.db',
+                        memories=out / 'memories',
                         embedder=loaded(cell.config.embedder or None),
                     )
                 )

@@ -46,7 +46,7 @@ class Execution(BaseModel):
     model_config = ConfigDict(frozen=True, extra='forbid')
 
     out: Path | None = option(
-        None, 'keep the run there: configuration, answers, traces, figures, report.html and the memory', 'DIR'
+        None, 'keep the run there: configuration, answers, traces, figures, report.html and the memories', 'DIR'
     )
     resume: bool = option(False, 'go on with the run in --out')
     parallel: int = option(1, 'questions at once', 'N', ge=1)
@@ -63,12 +63,12 @@ def carry_out(
     execution: Execution,
     on_progress: OnProgress = lambda name, stage, done, total, records: None,
     *,
-    memory: Path | None = None,
+    memories: Path | None = None,
     embedder: Embedder | None = None,
 ) -> tuple[list[QuestionRecord], dict[str, Any]]:
     """Ask the questions of a run and score the answers. What is done when it is stopped is kept.
 
-    :param memory: file of the memories; None: memory.db in the run's folder
+    :param memories: folder of those of several runs; None: memories in the run's own, a file per sequence
     :param embedder: loaded before; None: that of the configuration
     :return: the records, and the figures as in results.json
     :raises InvalidRequest: the data set is not there, or the folder holds another run
@@ -100,8 +100,11 @@ def carry_out(
             keys = {(sequence.name, s.id, seed) for s in sequence.samples for seed in config.seeds}
             if keys <= folder.done:
                 continue
-            path, collection = str(memory or out / 'memory.db'), _collection(sequence, config)
-            with open_store(path, embedder, collection=collection) as store:
+            # A file of the default collection, so that `remembr ask --memory` opens it like any other.
+            file = _shared_file(sequence, config) if memories else f'{sequence.name}.db'
+            path = (memories or out / 'memories') / file
+            path.parent.mkdir(exist_ok=True)
+            with open_store(str(path), embedder) as store:
                 remember(sequence, store, partial(progress, sequence.name, 'remembering'))
 
                 def make_planner(
@@ -175,11 +178,11 @@ def _judge(config: RunConfig, cache: Path, pacer: Pacer | None, timeout_s: float
     return Judge(chat, cache / 'verdicts', timeout_s=timeout_s)
 
 
-def _collection(sequence: Sequence, config: RunConfig) -> str:
-    """Return a name for the memories: another one for whatever makes other memories of the same drive."""
-    fields = {'detections', 'captions', 'bags', 'captioner', 'vlm', 'vlm_url'}
+def _shared_file(sequence: Sequence, config: RunConfig) -> str:
+    """Return a file's name: another one for whatever makes other memories of the same drive."""
+    fields = {'detections', 'captions', 'bags', 'captioner', 'vlm', 'vlm_url', 'embedder'}
     made = config.model_dump(mode='json', include=fields | {'segment_length', 'consolidation'})
     if config.homes:
         made['captions_alone'] = config.captions_alone
     digest = hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()[:8]
-    return f'{"".join(c if c.isalnum() else "_" for c in sequence.name)}_{digest}'
+    return f'{sequence.name}_{digest}.db'

@@ -58,7 +58,7 @@ def test_a_stay_that_goes_on_after_a_window_tells_nothing_of_it(navqa, tmp_path,
     assert inside['answer']['minutes_ago'] >= -0.05, 'at most to the end of the last memory inside'
 
 
-def test_out_keeps_results_answers_and_the_memory(folder, tmp_path, capsys):
+def test_out_keeps_results_answers_and_the_memory(navqa, folder, tmp_path, capsys):
     out = tmp_path / 'run' / 'one'
     assert evaluate(folder, '--out', str(out), '--sequences', '7', '--json') == 0
     printed = json.loads(capsys.readouterr().out)
@@ -69,6 +69,14 @@ def test_out_keeps_results_answers_and_the_memory(folder, tmp_path, capsys):
     assert evaluate(folder, '--out', str(out), '--json') == 0
     again = json.loads(capsys.readouterr().out)
     assert again | {'cost': 0} == printed | {'cost': 0}
+    memory = ['--memory', str(out / 'memories' / 'navqa-7.db'), '--json']
+    assert main(['info', *memory]) == 0
+    info = json.loads(capsys.readouterr().out)
+    assert (info['embedder'], info['memories']) == (printed['embedder'], len(navqa.captions))
+    assert main(['ask', 'Where is the elevator?', *memory]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told['kind'] == 'position'
+    assert 'elevator' in told['evidence'][0]['caption']
 
 
 def test_a_report_that_cannot_be_made_keeps_no_figures_back(folder, tmp_path, capsys, monkeypatch):
