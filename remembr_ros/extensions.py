@@ -1,4 +1,4 @@
-"""What other packages add by entry points, in the groups remembr.verbs and remembr.detectors."""
+"""What other packages add by entry points: verbs, captioners, embedders, detectors; docs/extending.md."""
 
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
@@ -11,7 +11,7 @@ def extensions(kind: str) -> dict[str, EntryPoint]:
 
     This looks at every installed package (60 ms where there are 200): only where a name is none of our own.
 
-    :param kind: the end of the group's name: verbs or detectors
+    :param kind: the end of the group's name: verbs, captioners, embedders or detectors
     """
     return {entry.name: entry for entry in entry_points(group=f'remembr.{kind}')}
 

@@ -26,6 +26,7 @@ from remembr_ros.embedding.model_files import (
     known_dimension,
 )
 from remembr_ros.errors import EmbedderUnavailable
+from remembr_ros.extensions import extensions, load_extension
 
 _HASHING = re.compile(r'hashing-(\d{1,9})')
 
@@ -46,8 +47,8 @@ def get_embedder(name: str | None = None, *, behind: bool = False) -> Embedder:
     """Return the embedder of that name.
 
     :param name: a sentence-transformers model by hub name or folder; 'mxbai-embed-large-v1' for short;
-        'all-MiniLM-L6-v2' from its package; 'hashing' for one without a model; None: mxbai-embed-large-v1
-        where it is cached or can be fetched, all-MiniLM-L6-v2 otherwise
+        'all-MiniLM-L6-v2' from its package; 'hashing' for one without a model; one that another package adds;
+        None: mxbai-embed-large-v1 where it is cached or can be fetched, all-MiniLM-L6-v2 otherwise
     :param behind: return after a look at its files; what takes seconds to load is loaded meanwhile, and is an
         :class:`EmbedderBehind`. A model of an unusual build, whose files do not tell the length of its
         vectors, is waited for all the same
@@ -58,6 +59,9 @@ def get_embedder(name: str | None = None, *, behind: bool = False) -> Embedder:
         return HashingEmbedder(int(hashing[1]))
     if name == OFFLINE:
         return MiniLmEmbedder(_packaged_minilm())
+    if name not in _KNOWN and (make := load_extension('embedders', name)):
+        added: Embedder = make()
+        return added
     if name in _KNOWN and os.path.isdir(name):  # what loads it would take the folder
         raise EmbedderUnavailable(
             f'the folder {os.path.realpath(name)} stands in the way of the embedder of that name; rename it, '
@@ -86,7 +90,7 @@ def checked_name(name: str) -> str:
     :raises EmbedderUnavailable: it is another one; whoever trusts it names it
     """
     known = canonical_name(name)
-    if known in _KNOWN or _HASHING.fullmatch(known):
+    if known in _KNOWN or _HASHING.fullmatch(known) or known in extensions('embedders'):
         return known
     raise EmbedderUnavailable(
         f'the memory says that the embedder {name!r} made it, which is not loaded because a file says so. If '

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from remembr_bench.evaluation.metrics.judge import Judge
 from remembr_ros.agent.chat.bounded_call import complete
 from remembr_ros.agent.chat.client import Call, Message
 from remembr_ros.agent.chat.openai_client import OpenAIChat
@@ -82,15 +81,6 @@ def test_the_list_of_models_is_not_redirected(server: ScriptedServer, elsewhere:
     with pytest.raises(ChatUnavailable, match='redirects'):
         ask(server.url, model='')
     assert not server.requests
-
-
-def test_a_judge_is_not_redirected(server: ScriptedServer, elsewhere: ScriptedServer) -> None:
-    server.reply = [ScriptedReply('', status=307, headers={'Location': f'{elsewhere.url}/chat/completions'})]
-    chat = OpenAIChat('judge', server.url, max_retries=0)
-    correct, reason = Judge(chat).verdict('Where?', 'By the stairs.', 'At the stairs.')
-    assert correct is None
-    assert 'redirects' in reason
-    assert not elsewhere.requests
 
 
 @pytest.mark.parametrize('to', ['http://[::1', '//', 'http://a:b:c/', 'file:///etc/passwd', '/v1/elsewhere'])

@@ -46,7 +46,7 @@ class Shot:
 class Renderer:
     """Renders one building; a context manager, which gives the memory back.
 
-    :raises RemembrError: the extra simulation is not installed
+    :raises RemembrError: pyvista or matplotlib is not installed
     """
 
     def __init__(self, building: Building) -> None:
@@ -136,7 +136,7 @@ class Renderer:
 def off_screen(width: int, height: int, focal_px: float) -> Iterator[Any]:
     """Yield a plotter without lights, to be filled with what there is to see; then it is ready to render.
 
-    :raises RemembrError: the extra simulation is not installed
+    :raises RemembrError: pyvista or matplotlib is not installed
     """
     if any(importlib.util.find_spec(package) is None for package in ('pyvista', 'matplotlib')):
         raise RemembrError('rendering needs what is missing here: pip install pyvista matplotlib')

@@ -7,6 +7,7 @@ from dataclasses import replace
 from remembr_ros.captioning.captioners.captioner import Caption, Captioner, Clip
 from remembr_ros.captioning.captioners.vlm_options import VlmOptions
 from remembr_ros.errors import CaptionerFailed, InvalidRequest
+from remembr_ros.extensions import load_extension
 
 CAPTIONERS = ('scene_text', 'openai', 'vila', 'transformers', 'recorded', 'fused', 'none')
 DESCRIBERS = ('openai', 'vila', 'transformers', 'recorded')  # what fused can join with the text that is read
@@ -37,7 +38,7 @@ def get_captioner(
 ) -> Captioner:
     """Return a captioner; its models are loaded when it is first used.
 
-    :param name: one of CAPTIONERS
+    :param name: one of CAPTIONERS, or one that another package adds
     :param model: of openai: the model's name; None: the server's first. Of transformers: a name on the
         Hugging Face hub or a folder. Of vila: one or the other; None: without a server, VILA
     :param base_url: of openai: the server, such as http://localhost:8000/v1. Of vila: the same; None: the
@@ -47,38 +48,44 @@ def get_captioner(
     :param options: of openai, vila and transformers; None: the defaults
     :raises InvalidRequest: there is no such captioner, or a parameter makes no sense
     :raises CaptionerFailed: what it needs is not installed or not configured
+    :raises ExtensionFailed: another package adds it, and it cannot be imported
     """
     options = options or VlmOptions()
+    made: Captioner | None = None
     if name == 'scene_text':
         from remembr_ros.captioning.captioners.scene_text import SceneTextCaptioner
 
-        return SceneTextCaptioner()
-    if name == 'openai' or (name == 'vila' and base_url):
+        made = SceneTextCaptioner()
+    elif name == 'openai' or (name == 'vila' and base_url):
         from remembr_ros.captioning.captioners.openai_vision import OpenAIVisionCaptioner
 
-        return OpenAIVisionCaptioner(model, base_url, options, name=name)
-    if name in ('transformers', 'vila'):
+        made = OpenAIVisionCaptioner(model, base_url, options, name=name)
+    elif name in ('transformers', 'vila'):
         from remembr_ros.captioning.captioners.transformers_vlm import TransformersCaptioner
 
         if name == 'vila':
             # Its processor looks at a single frame in tiles, but not beside the frames of another segment.
             model, options = model or VILA, replace(options, batch_size=1)
-        return TransformersCaptioner(model or '', options, name=name)
-    if name == 'recorded':
+        made = TransformersCaptioner(model or '', options, name=name)
+    elif name == 'recorded':
         from remembr_ros.captioning.captioners.recorded import RecordedCaptioner
 
-        return RecordedCaptioner(captions)
-    if name == 'fused':
+        made = RecordedCaptioner(captions)
+    elif name == 'fused':
         if describer not in DESCRIBERS:
             raise InvalidRequest(
                 f'the captioner fused cannot describe with {describer!r}; '
                 f'choose one of {", ".join(DESCRIBERS)}'
             )
         seeing = get_captioner(describer, model=model, base_url=base_url, captions=captions, options=options)
-        return FusedCaptioner(seeing, get_captioner('scene_text'))
-    if name == 'none':
-        return NoCaptioner()
-    raise InvalidRequest(f'there is no captioner {name!r}; choose one of {", ".join(CAPTIONERS)}')
+        made = FusedCaptioner(seeing, get_captioner('scene_text'))
+    elif name == 'none':
+        made = NoCaptioner()
+    elif make := load_extension('captioners', name):
+        made = make(model, base_url)
+    if made is None:
+        raise InvalidRequest(f'there is no captioner {name!r}; choose one of {", ".join(CAPTIONERS)}')
+    return made
 
 
 _log = logging.getLogger(__name__)

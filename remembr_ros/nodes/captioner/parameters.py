@@ -5,6 +5,7 @@ import dataclasses
 from remembr_ros.captioning.backlog import POLICIES
 from remembr_ros.captioning.captioners.by_name import CAPTIONERS, DESCRIBERS
 from remembr_ros.captioning.captioners.vlm_options import DTYPES, QUANTIZATIONS
+from remembr_ros.extensions import extensions
 from remembr_ros.nodes.base.parameters import NodeParameters, PoseParameters, parameter
 
 TRANSPORTS = ('auto', 'raw', 'compressed')
@@ -15,7 +16,11 @@ class CaptionerParameters(NodeParameters, PoseParameters):
     """Parameters of the captioner node."""
 
     robot: str = parameter('robot', 'name of the robot, kept with each memory')
-    captioner: str = parameter('scene_text', f'captioner: {", ".join(CAPTIONERS)}', choices=CAPTIONERS)
+    captioner: str = parameter(
+        'scene_text',
+        f'captioner: {", ".join(CAPTIONERS)}',
+        choices=(*CAPTIONERS, *extensions('captioners')),
+    )
     captioner_model: str = parameter(
         '',
         "model of the captioner; openai: empty for the server's first; transformers, vila: a name or folder",

@@ -67,7 +67,7 @@ def live(seed: int, noise: Noise | None = None) -> HomeEpisode:
     """Return the episode of a home.
 
     :param noise: objects are detected in the frames with this; None: they are the simulator's
-    :raises RemembrError: the extra simulation is not installed
+    :raises RemembrError: pyvista is not installed
     """
     return relive(generate_day(seed), noise)
 

@@ -24,7 +24,7 @@ def load_home(config: RunConfig, seed: int) -> Sequence:
     """Return the sequence of a home.
 
     :raises InvalidRequest: there is no such level of noise
-    :raises RemembrError: the extra simulation is not installed
+    :raises RemembrError: pyvista is not installed
     """
     name = f'home-{seed}'
     episode, tasks, unfilled = _lived(seed, config.detections, config.fillings)

@@ -140,7 +140,7 @@ def load_trajectory(config: RunConfig, seed: int, tokens: int) -> Drive:
     """Return the sequence of a home and a length.
 
     :param tokens: of all captions, more or less
-    :raises RemembrError: the extra simulation is not installed
+    :raises RemembrError: pyvista is not installed
     """
     name = f'home-{seed}-{tokens}'
     short = _captions(_lived(seed, LEAST_STEPS)[1].memories)

@@ -46,7 +46,9 @@ class Execution(BaseModel):
     model_config = ConfigDict(frozen=True, extra='forbid')
 
     out: Path | None = option(
-        None, 'keep the run there: configuration, answers, traces, figures, report.html and the memories', 'DIR'
+        None,
+        'keep the run there: configuration, answers, traces, figures, report.html, memories',
+        'DIR',
     )
     resume: bool = option(False, 'go on with the run in --out')
     parallel: int = option(1, 'questions at once', 'N', ge=1)

@@ -116,7 +116,7 @@ def replay(episode: TalkEpisode) -> str:
     """Do again what a robot did; return what is wrong with that: empty, or that a deed is impossible, or that
     it ends otherwise.
 
-    :raises RemembrError: the extra simulation is not installed
+    :raises RemembrError: pyvista is not installed
     """
     placements = _day(episode.home).home.visits[-1].placements
     x, y, yaw = episode.here

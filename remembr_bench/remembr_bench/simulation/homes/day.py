@@ -35,7 +35,7 @@ def generate_day(seed: int) -> WorkDay:
     """Return the day of a seed: the same seed gives the same day.
 
     :raises InvalidRequest: the seed is negative
-    :raises RemembrError: the extra simulation is not installed
+    :raises RemembrError: pyvista is not installed
     """
     if seed < 0:
         raise InvalidRequest(f'no day in home {seed}; give a seed from 0 on')

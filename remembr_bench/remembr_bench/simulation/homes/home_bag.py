@@ -38,7 +38,7 @@ def record_home(
 
     :param pose_m: standard deviation of the recorded x and y of the robot [m]
     :param pose_deg: of its yaw [degrees]
-    :raises RemembrError: the extra simulation is not installed
+    :raises RemembrError: pyvista is not installed
     """
     path.mkdir(parents=True, exist_ok=True)
     if (path / 'bag').exists():

@@ -65,7 +65,7 @@ def camera_pose(base: Pose) -> Transform:
 def frames_of(home: Home, visit: Visit, rate_hz: float = RATE_HZ) -> Iterator[HomeFrame]:
     """Yield what the camera takes during a visit.
 
-    :raises RemembrError: the extra simulation is not installed
+    :raises RemembrError: pyvista is not installed
     """
     with scene(home, visit) as shoot:
         for stamp_ns, base in drive(visit, rate_hz):
@@ -76,7 +76,7 @@ def frames_of(home: Home, visit: Visit, rate_hz: float = RATE_HZ) -> Iterator[Ho
 def scene(home: Home, visit: Visit) -> Iterator[Callable[[int, Pose], HomeFrame]]:
     """Yield what takes a frame at a time [ns] from where the robot is, of the home as it is during a visit.
 
-    :raises RemembrError: the extra simulation is not installed
+    :raises RemembrError: pyvista is not installed
     """
     # Of each face: what it looks like, blue first, and whose it is; the first one is the sky.
     looks, owner, points, faces, before = [(236, 222, 205)], [0], [np.empty((0, 3))], [], 0

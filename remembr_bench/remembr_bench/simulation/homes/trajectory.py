@@ -60,7 +60,7 @@ def generate_trajectory(seed: int, steps: int) -> Trajectory:
     """Return the trajectory of a seed, of so many steps or a few more: the same arguments give the same.
 
     :raises InvalidRequest: the seed is negative, or there are too few steps
-    :raises RemembrError: the extra simulation is not installed
+    :raises RemembrError: pyvista is not installed
     """
     if seed < 0 or steps < LEAST_STEPS:
         raise InvalidRequest(

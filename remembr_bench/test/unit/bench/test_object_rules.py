@@ -93,7 +93,7 @@ def test_a_box_without_room_has_no_volume_and_a_flat_one_some() -> None:
 
 
 def test_others_see_the_same_and_make_less_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip('pyvista', reason='the extra simulation is not installed')
+    pytest.importorskip('pyvista', reason='pyvista is not installed')
     few = ['--homes', '2', '--visits', '2', '--rules', 'remembr', 'dimos', '--noise', 'none']
     assert main([*few, '--out', str(tmp_path)]) == 0
     assert '| none, dimos |' in capsys.readouterr().out

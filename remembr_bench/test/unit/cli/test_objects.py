@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip('pyvista', reason='the extra simulation is not installed')
+pytest.importorskip('pyvista', reason='pyvista is not installed')
 
 Run = Callable[..., tuple[int, str, str]]
 FEW = ('--visits', '1', '--noise', 'none')

@@ -12,7 +12,6 @@ import cv2
 import numpy as np
 import pytest
 
-from remembr_bench.evaluation.run.caption_cache import CachingCaptioner
 from remembr_ros.captioning.captioners.by_name import CAPTIONERS, get_captioner
 from remembr_ros.captioning.captioners.captioner import Caption, Captioner, Clip, caption_clip
 from remembr_ros.captioning.captioners.scene_text import SceneTextCaptioner
@@ -102,6 +101,9 @@ def captioner(
     options = VlmOptions(max_tokens=16, max_retries=0, batch_size=2)
     made = get_captioner(name, model=model, base_url=url, captions=file, options=options)
     if kind == 'cache':
+        pytest.importorskip('remembr_bench', reason='needs the cache of captions of remembr_bench')
+        from remembr_bench.evaluation.run.caption_cache import CachingCaptioner
+
         made = CachingCaptioner(made, tmp_path_factory.mktemp('kept'))
     assert made.name == name
     with pytest.MonkeyPatch.context() as patch:

@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 
 from remembr_bench.evaluation.metrics.judge import Judge
 from remembr_ros.agent.chat.client import Call, Reply
+from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.model.answer import Usage
 from remembr_ros.errors import ChatUnavailable, ReplyInvalid
 from test.scripted.chat import ScriptedChat
+from test.scripted.server import ScriptedReply, ScriptedServer
 
 TEXTS = ('What colour is the sofa?', 'red', 'The couch is red.')
 YES = Reply('{"correct": true, "reason": "Both say red."}', (), Usage(1, 100, 12))
@@ -172,3 +174,14 @@ def test_nothing_that_a_model_says_breaks_the_judge(tmp_path: Path, replies: lis
     if found[0] is not None:
         known = Judge(ScriptedChat([]), tmp_path / 'verdicts').verdict('What?', 'This.', answer)
         assert known == found
+
+
+def test_a_judge_is_not_redirected() -> None:
+    with ScriptedServer([]) as server, ScriptedServer([]) as elsewhere:
+        to = {'Location': f'{elsewhere.url}/chat/completions'}
+        server.reply = [ScriptedReply('', status=307, headers=to)]
+        chat = OpenAIChat('judge', server.url, max_retries=0)
+        correct, reason = Judge(chat).verdict('Where?', 'By the stairs.', 'At the stairs.')
+        assert correct is None
+        assert 'redirects' in reason
+        assert not elsewhere.requests

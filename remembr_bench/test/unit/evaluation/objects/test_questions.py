@@ -14,7 +14,7 @@ from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.objects.known import known_objects
 
-pytest.importorskip('pyvista', reason='the extra simulation is not installed')
+pytest.importorskip('pyvista', reason='pyvista is not installed')
 
 KINDS = {'where', 'how many', 'what is on', 'next to', 'when', 'before', 'still', 'changes'}
 

@@ -5,7 +5,7 @@ import pytest
 from remembr_bench.evaluation.objects.run import LEVELS, PROMISED, Course, drive_through
 from remembr_bench.simulation.homes.layout import generate_home
 
-pytest.importorskip('pyvista', reason='the extra simulation is not installed')
+pytest.importorskip('pyvista', reason='pyvista is not installed')
 
 
 @pytest.fixture(scope='module')

@@ -10,7 +10,7 @@ from remembr_bench.simulation.homes.layout import generate_home
 from remembr_bench.simulation.homes.rounds import drive
 from remembr_ros.objects.recorded_views import RecordedViews
 
-pytest.importorskip('pyvista', reason='the extra simulation is not installed')
+pytest.importorskip('pyvista', reason='pyvista is not installed')
 RATE_HZ = 0.25
 
 

@@ -6,7 +6,7 @@ from remembr_bench.simulation.homes.home_views import CAMERA, camera_pose, frame
 from remembr_bench.simulation.homes.layout import generate_home
 from remembr_ros.objects.camera import rotation_matrix
 
-pytest.importorskip('pyvista', reason='the extra simulation is not installed')
+pytest.importorskip('pyvista', reason='pyvista is not installed')
 
 
 @pytest.fixture(scope='module')
