@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import cache
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -19,13 +20,11 @@ from remembr_ros.geometry import StampedPose, distance, wrap_angle
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 from test.unit.agent.listed_recall import ListedRecall
-
-pytest.importorskip('remembr_bench', reason='needs the worlds of remembr_bench')
-
-from remembr_bench.simulation.floor_plan import generate_building
-from remembr_bench.simulation.tour import Tour
-from remembr_bench.simulation.truth import RecordingTruth, observe
 from test.unit.agent.overview.driven_tour import driven_m, twist_at
+
+if TYPE_CHECKING:
+    from remembr_bench.simulation.tour import Tour
+    from remembr_bench.simulation.truth import RecordingTruth
 
 START_NS = 1_772_442_000 * NS  # 2026-03-02 09:00:00
 HZ = 5
@@ -49,8 +48,8 @@ class Turned:
 class Drive:
     """A tour, and what is true of it, from its continuous poses."""
 
-    tour: Tour
-    truth: RecordingTruth
+    tour: 'Tour'
+    truth: 'RecordingTruth'
     halts: list[tuple[float, float]]
     turns: list[Turned]
 
@@ -74,6 +73,11 @@ def _runs(which: list[bool]) -> Iterator[tuple[float, float]]:
 
 @cache
 def drive(seed: int) -> Drive:
+    pytest.importorskip('remembr_bench', reason='needs the worlds of remembr_bench')
+    from remembr_bench.simulation.floor_plan import generate_building
+    from remembr_bench.simulation.tour import Tour
+    from remembr_bench.simulation.truth import observe
+
     building = generate_building(seed)
     tour = Tour(building)
     frames = [

@@ -1,6 +1,7 @@
 """Memories of a perfect captioner on a tour of a building, and when the robot stood: from its speed."""
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -8,11 +9,9 @@ from remembr_ros.geometry import Pose, StampedPose, distance, wrap_angle
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 
-pytest.importorskip('remembr_bench', reason='needs the worlds of remembr_bench')
-
-from remembr_bench.simulation.floor_plan import generate_building
-from remembr_bench.simulation.tour import Tour
-from remembr_bench.simulation.truth import SEGMENT_S, RecordingTruth, observe
+if TYPE_CHECKING:
+    from remembr_bench.simulation.tour import Tour
+    from remembr_bench.simulation.truth import RecordingTruth
 
 RATE_HZ = 2.5  # Of the camera
 FINE_S = 0.04  # Step at which the tour's speed is looked at
@@ -31,7 +30,7 @@ class TrueStop:
 class DrivenTour:
     """A tour as it was, and as it is remembered."""
 
-    truth: RecordingTruth
+    truth: 'RecordingTruth'
     memories: list[Memory]
     stops: list[TrueStop]
     length_m: float
@@ -42,6 +41,11 @@ def drive(seed: int, start_ns: int, dwell: float = 1.0, robot: str = 'robbie') -
 
     :param dwell: times as long as usual the robot stands where it does; usually that is 1 to 2 s
     """
+    pytest.importorskip('remembr_bench', reason='needs the worlds of remembr_bench')
+    from remembr_bench.simulation.floor_plan import generate_building
+    from remembr_bench.simulation.tour import Tour
+    from remembr_bench.simulation.truth import SEGMENT_S, observe
+
     building = generate_building(seed)
     route = tuple(replace(corner, dwell_s=corner.dwell_s * dwell) for corner in building.route)
     building = replace(building, route=route)
@@ -67,7 +71,7 @@ def drive(seed: int, start_ns: int, dwell: float = 1.0, robot: str = 'robbie') -
     return DrivenTour(truth, memories, _stops(tour, start_ns), driven_m(tour, 0.0, tour.duration_s))
 
 
-def twist_at(tour: Tour, t_s: float) -> tuple[float, float]:
+def twist_at(tour: 'Tour', t_s: float) -> tuple[float, float]:
     """Return how a robot moves, t_s after the start: forward [m/s] and to the left [rad/s]."""
     half = 0.02
     before, after = tour.pose_at(t_s - half), tour.pose_at(t_s + half)
@@ -75,14 +79,14 @@ def twist_at(tour: Tour, t_s: float) -> tuple[float, float]:
     return distance(before.position, after.position) / (2 * half), turned / (2 * half)
 
 
-def driven_m(tour: Tour, start_s: float, end_s: float) -> float:
+def driven_m(tour: 'Tour', start_s: float, end_s: float) -> float:
     """Return how far a robot drives from one time after the start to another [m]."""
     steps = max(1, round((end_s - start_s) / FINE_S))
     step_s = (end_s - start_s) / steps
     return sum(twist_at(tour, start_s + (i + 0.5) * step_s)[0] * step_s for i in range(steps))
 
 
-def _stops(tour: Tour, start_ns: int) -> list[TrueStop]:
+def _stops(tour: 'Tour', start_ns: int) -> list[TrueStop]:
     """Return when the robot did not move: found in its speed, to a twentieth of a second."""
     found: list[TrueStop] = []
     begun: float | None = None

@@ -16,10 +16,6 @@ from remembr_ros.memory.diary.day import Diary, diary
 from remembr_ros.memory.diary.episode import Episode, EpisodeKind
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS, parse_time
-
-pytest.importorskip('remembr_bench', reason='needs the worlds of remembr_bench')
-
-from remembr_bench.simulation.floor_plan import generate_building
 from test.unit.agent.overview.driven_tour import DrivenTour, drive
 
 BERLIN = ZoneInfo('Europe/Berlin')
@@ -115,6 +111,9 @@ def test_tours_of_a_day_and_of_the_next_one() -> None:
 
 def test_the_rooms_of_a_stay_are_those_of_the_building() -> None:
     tour = drive(0, at('2026-03-02T09:00:00Z'), 20.0)
+    pytest.importorskip('remembr_bench', reason='needs the worlds of remembr_bench')
+    from remembr_bench.simulation.floor_plan import generate_building
+
     building = generate_building(0)
     rooms = [building.place_at(stop.pose.x, stop.pose.y) for stop in tour.stops]
     assert {'cafeteria', 'library'} <= set(rooms)
