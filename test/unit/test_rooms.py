@@ -1,6 +1,7 @@
 """The rooms of both packages: what each may import, how full it may be, what classes and tests are called."""
 
 import ast
+import re
 from collections import Counter
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -211,6 +212,15 @@ def test_no_modules_import_each_other() -> None:
 def test_every_subpackage_with_rooms_has_its_table() -> None:
     folders = {'/'.join(source.split('/')[:2]) for source in SOURCES if source.count('/') > 2}
     assert folders == set(ROOMS)
+
+
+def test_the_picture_of_the_house_shows_every_room() -> None:
+    shown = set(re.findall(r'>([\w.]+)</text>', (REPOSITORY / 'docs' / 'house.svg').read_text()))
+    packages = {source.split('/')[1] for source in SOURCES if source.count('/') > 1}
+    rooms = {
+        room for package in ROOMS for room in ROOMS[package] if f'{package}/{room}/__init__.py' in SOURCES
+    }
+    assert packages | rooms | set(PARENTS) <= shown
 
 
 def test_no_folder_is_full() -> None:
