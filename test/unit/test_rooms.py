@@ -92,10 +92,11 @@ ROOMS: dict[str, dict[str, set[str]]] = {
     'remembr_bench/evaluation': {
         'datasets': set(),
         'metrics': {'datasets'},
-        'records': {'datasets', 'metrics'},
+        'pacing': set(),
+        'records': {'datasets', 'metrics', 'pacing'},
         'report': {'datasets', 'metrics', 'records'},
         'baselines': {'datasets'},
-        'run': {'datasets', 'metrics', 'records', 'report', 'baselines', 'findingdory', 'needles'},
+        'run': {'datasets', 'metrics', 'pacing', 'records', 'report', 'baselines', 'findingdory', 'needles'},
         'objects': {'metrics', 'report'},
         'tasks': {'datasets', 'records'},
         'findingdory': {'datasets', 'records', 'objects', 'tasks'},

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from remembr_bench.evaluation.datasets.sample import Sample
 from remembr_bench.evaluation.metrics.scores import Outcome
-from remembr_ros.agent.chat.bounded_call import PacedChat
+from remembr_bench.evaluation.pacing import PacedChat
 from remembr_ros.agent.model.answer import Answer, Kind, Usage
 from remembr_ros.agent.planner import Record
 from remembr_ros.agent.trace import without_repetitions

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from remembr_bench.evaluation.datasets.sample import Sequence
 from remembr_bench.evaluation.metrics.judge import Judge
+from remembr_bench.evaluation.pacing import PacedChat, Pacer
 from remembr_bench.evaluation.records.config import PlannerName, RunConfig, option
 from remembr_bench.evaluation.records.folder import RunFolder
 from remembr_bench.evaluation.records.record import QuestionRecord, QuestionTrace
@@ -21,7 +22,6 @@ from remembr_bench.evaluation.report.results import results_json
 from remembr_bench.evaluation.run import loading as datasets
 from remembr_bench.evaluation.run.planners import RETRIES, get_chats, get_planner
 from remembr_bench.evaluation.run.runner import evaluate, remember
-from remembr_ros.agent.chat.bounded_call import PacedChat, Pacer
 from remembr_ros.agent.chat.client import ChatClient
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.planner import Planner

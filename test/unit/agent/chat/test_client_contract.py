@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from remembr_ros.agent.chat.bounded_call import FailoverChat, PacedChat, Pacer
+from remembr_ros.agent.chat.bounded_call import FailoverChat
 from remembr_ros.agent.chat.client import Call, ChatClient, Message, Reply, Tool, ToolCall
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.tools import TOOLS
@@ -40,13 +40,20 @@ def failover(stack: ExitStack, reply: ScriptedReply) -> ChatClient:
     return FailoverChat([openai(stack, ScriptedReply('down', status=503)), openai(stack, reply)])
 
 
+def paced(chat: ChatClient) -> ChatClient:
+    pytest.importorskip('remembr_bench', reason='needs the pace of the evaluations of remembr_bench')
+    from remembr_bench.evaluation.pacing import PacedChat, Pacer
+
+    return PacedChat(chat, Pacer(60_000.0))
+
+
 CLIENTS: dict[str, Callable[[ExitStack, ScriptedReply], ChatClient]] = {
     'scripted': scripted,
     'openai': openai,
     'failover': failover,
     'failover of one': lambda stack, reply: FailoverChat([openai(stack, reply)]),
-    'paced': lambda stack, reply: PacedChat(openai(stack, reply), Pacer(60_000.0)),
-    'all': lambda stack, reply: PacedChat(failover(stack, reply), Pacer(60_000.0)),
+    'paced': lambda stack, reply: paced(openai(stack, reply)),
+    'all': lambda stack, reply: paced(failover(stack, reply)),
 }
 
 HANGING = [name for name in CLIENTS if name != 'scripted']
@@ -130,14 +137,3 @@ class TestEveryClientOfAServer:
             ask(make(ScriptedReply('x', hang_s=60.0)), timeout_s=30.0, cancel=cancel)
         assert time.monotonic() - began < patiently(3.0)
         timer.join()
-
-
-def test_waiting_for_a_turn_ends_when_cancelled() -> None:
-    pacer = Pacer(1.0)
-    pacer.take_turn(1.0)
-    cancel = threading.Event()
-    timer = threading.Timer(0.05, cancel.set)
-    timer.start()
-    with pytest.raises(Cancelled):
-        ask(PacedChat(ScriptedChat([Reply('x')]), pacer), timeout_s=300.0, cancel=cancel)
-    timer.join()

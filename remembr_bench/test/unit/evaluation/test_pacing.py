@@ -2,9 +2,9 @@ import threading
 
 import pytest
 
-from remembr_ros.agent.chat.bounded_call import PacedChat, Pacer
+from remembr_bench.evaluation.pacing import PacedChat, Pacer
 from remembr_ros.agent.chat.client import Call, Reply
-from remembr_ros.errors import ChatUnavailable, InvalidRequest
+from remembr_ros.errors import Cancelled, ChatUnavailable, InvalidRequest
 from test.scripted.chat import ScriptedChat
 
 
@@ -91,3 +91,15 @@ def test_the_wait_is_taken_from_the_models_time_and_counted(clock: Clock):
 def test_a_pace_without_sense_is_refused(pace: float):
     with pytest.raises(InvalidRequest, match='per minute'):
         Pacer(pace)
+
+
+def test_waiting_for_a_turn_ends_when_cancelled() -> None:
+    pacer = Pacer(1.0)
+    pacer.take_turn(1.0)
+    chat = PacedChat(ScriptedChat([Reply('x')]), pacer)
+    cancel = threading.Event()
+    timer = threading.Timer(0.05, cancel.set)
+    timer.start()
+    with pytest.raises(Cancelled):
+        chat.complete(Call((), (), timeout_s=300.0, cancel=cancel))
+    timer.join()
