@@ -19,6 +19,7 @@ from test.unit.test_imports import ROS
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 HEAVY = (
+    'remembr_bench',
     'torch',
     'transformers',
     'sentence_transformers',
