@@ -1,19 +1,28 @@
 """What other packages add by entry points: verbs, captioners, embedders, detectors; docs/extending.md."""
 
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from remembr_ros.errors import ExtensionFailed
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint, EntryPoints
 
-def extensions(kind: str) -> dict[str, EntryPoint]:
+
+def _entries(kind: str) -> 'EntryPoints':
+    # Late: it takes longer to import than the rest of the command.
+    from importlib.metadata import entry_points
+
+    return entry_points(group=f'remembr.{kind}')
+
+
+def extensions(kind: str) -> 'dict[str, EntryPoint]':
     """Return what installed packages add, by name, without importing it.
 
     This looks at every installed package (60 ms where there are 200): only where a name is none of our own.
 
     :param kind: the end of the group's name: verbs, captioners, embedders or detectors
     """
-    return {entry.name: entry for entry in entry_points(group=f'remembr.{kind}')}
+    return {entry.name: entry for entry in _entries(kind)}
 
 
 def load_extension(kind: str, name: str) -> Any:
@@ -21,7 +30,7 @@ def load_extension(kind: str, name: str) -> Any:
 
     :raises ExtensionFailed: it cannot be imported, or two packages add it
     """
-    found = [*entry_points(group=f'remembr.{kind}', name=name)]
+    found = [*_entries(kind).select(name=name)]
     if not found:
         return None
     origins = ' and '.join(map(origin, found))
@@ -35,6 +44,6 @@ def load_extension(kind: str, name: str) -> Any:
         ) from error
 
 
-def origin(entry: EntryPoint) -> str:
+def origin(entry: 'EntryPoint') -> str:
     """Return the name and version of the package that adds something."""
     return f'{entry.dist.name} {entry.dist.version}' if entry.dist else entry.value

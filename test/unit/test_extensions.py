@@ -138,7 +138,7 @@ def test_no_package_replaces_a_verb_of_this_one(
 @pytest.mark.parametrize('verb', ['eval', 'demo', 'coda'])
 def test_without_the_laboratory_its_verbs_say_what_to_install(verb: str) -> None:
     code = (
-        'import importlib.metadata, sys; importlib.metadata.entry_points = lambda **_: ();'
+        'import sys, importlib.metadata as m; m.entry_points = lambda **_: m.EntryPoints();'
         f'from remembr_ros.cli.main import main; sys.exit(main([{verb!r}, "--help"]))'
     )
     done = subprocess.run(
