@@ -61,6 +61,7 @@ def run(args: argparse.Namespace) -> int:
     with stdout_for_json(args.json):
         records, results = carry_out(config, execution, ProgressBar())
     if execution.out is not None:
+        print(f'a memory per sequence, for --memory: {execution.out / "memories"}', file=sys.stderr)
         try:
             print(write_report(execution.out), file=sys.stderr)
         except RemembrError as error:  # the figures are there
