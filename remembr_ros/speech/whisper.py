@@ -82,10 +82,7 @@ class WhisperTranscriber:
 
     def _loaded(self) -> Any:
         try:
-            from ctranslate2 import (  # type: ignore[import-untyped]
-                get_cuda_device_count,
-                get_supported_compute_types,
-            )
+            from ctranslate2 import get_cuda_device_count, get_supported_compute_types  # type: ignore[import-untyped]
             from faster_whisper import WhisperModel  # type: ignore[import-untyped]
         except ImportError as error:
             raise TranscriberUnavailable(INSTALL) from error

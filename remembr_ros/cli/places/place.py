@@ -4,15 +4,7 @@ import argparse
 from pathlib import Path
 from time import time_ns
 
-from remembr_ros.cli.options import (
-    PLACE,
-    add_json,
-    add_map,
-    add_memory,
-    coordinate,
-    metres,
-    open_memory,
-)
+from remembr_ros.cli.options import PLACE, add_json, add_map, add_memory, coordinate, metres, open_memory
 from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.model.recall import Scope

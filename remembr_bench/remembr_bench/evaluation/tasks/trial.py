@@ -11,15 +11,7 @@ import numpy as np
 
 from remembr_bench.evaluation.datasets.sample import DecidedPlanner
 from remembr_bench.evaluation.records.config import PlannerName
-from remembr_bench.evaluation.tasks.goals import (
-    Predicate,
-    Quantifier,
-    Task,
-    length,
-    reached,
-    spl,
-    standing,
-)
+from remembr_bench.evaluation.tasks.goals import Predicate, Quantifier, Task, length, reached, spl, standing
 from remembr_bench.simulation.simulator import Simulator
 from remembr_bench.simulation.ways import ROBOT_M
 from remembr_ros.agent.model.answer import Answer, Kind

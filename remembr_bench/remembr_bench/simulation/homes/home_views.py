@@ -15,13 +15,7 @@ from numpy.typing import NDArray
 
 from remembr_bench.simulation.homes.home import SHOWN_PX, Home, Visit
 from remembr_bench.simulation.homes.rounds import drive
-from remembr_bench.simulation.renderer import (
-    LENS_BLUR_PX,
-    colours_of,
-    metres_of,
-    off_screen,
-    render,
-)
+from remembr_bench.simulation.renderer import LENS_BLUR_PX, colours_of, metres_of, off_screen, render
 from remembr_bench.simulation.surfaces import surface_of
 from remembr_ros.geometry import Point, Pose, Quaternion, Transform, compose, quaternion_from_yaw, rotate
 from remembr_ros.images import Bgr

@@ -7,11 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.captioning.captioners.by_name import NoCaptioner
-from remembr_ros.captioning.captioners.captioner import (
-    Caption,
-    Clip,
-    caption_clip,
-)
+from remembr_ros.captioning.captioners.captioner import Caption, Clip, caption_clip
 from remembr_ros.captioning.captioners.recorded import RecordedCaptioner
 from remembr_ros.errors import CaptionerFailed, InvalidRequest
 from remembr_ros.timestamps import NS

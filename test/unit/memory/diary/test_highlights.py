@@ -1,13 +1,6 @@
 """What is said of a time: its own sentences, each something new; and what could be read, once."""
 
-from remembr_ros.memory.diary.highlights import (
-    MOST_LETTERS,
-    SAMPLE,
-    Vocabulary,
-    readable,
-    spread,
-    texts_read,
-)
+from remembr_ros.memory.diary.highlights import MOST_LETTERS, SAMPLE, Vocabulary, readable, spread, texts_read
 from remembr_ros.memory.model.record import UNCAPTIONED, Memory
 
 

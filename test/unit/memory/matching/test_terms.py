@@ -1,11 +1,6 @@
 import pytest
 
-from remembr_ros.memory.matching.terms import (
-    content_stems,
-    stem,
-    told_apart,
-    words,
-)
+from remembr_ros.memory.matching.terms import content_stems, stem, told_apart, words
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,7 @@ from remembr_ros.errors import DetectorFailed
 from remembr_ros.images import Bgr
 from remembr_ros.objects.detectors.by_name import get_detector
 from remembr_ros.objects.detectors.detection import Detector
-from remembr_ros.objects.detectors.open_vocabulary import (
-    MOST_PROMPTS,
-    OpenVocabularyDetector,
-    prompt_scores,
-)
+from remembr_ros.objects.detectors.open_vocabulary import MOST_PROMPTS, OpenVocabularyDetector, prompt_scores
 from test.object_scene import T0
 from test.unit.objects.detectors.detector_contract import DetectorContract
 from test.unit.objects.detectors.tiny_zero_shot import LAYOUTS
