@@ -102,9 +102,7 @@ def position_std(covariance: Sequence[float]) -> float:
     xx, xy, yy = covariance[0], covariance[1], covariance[7]
     if not all(map(math.isfinite, (xx, xy, yy))):
         return math.inf
-    if xx < 0.0 or yy < 0.0:
-        return 0.0
-    return math.sqrt((xx + yy) / 2.0 + math.hypot((xx - yy) / 2.0, xy))
+    return 0.0 if xx < 0.0 or yy < 0.0 else math.sqrt((xx + yy) / 2.0 + math.hypot((xx - yy) / 2.0, xy))
 
 
 def wrap_angle(angle: float) -> float:
@@ -135,9 +133,7 @@ def circular_mean(angles: Iterable[float]) -> float:
     for angle in angles:
         sine += math.sin(angle)
         cosine += math.cos(angle)
-    if math.hypot(sine, cosine) < 1e-12:
-        return 0.0
-    return wrap_angle(math.atan2(sine, cosine))
+    return 0.0 if math.hypot(sine, cosine) < 1e-12 else wrap_angle(math.atan2(sine, cosine))
 
 
 def interpolate(a: Pose, b: Pose, fraction: float) -> Pose:

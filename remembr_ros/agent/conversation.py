@@ -118,9 +118,7 @@ class Conversations:
             return _again(question, kept, form, asked)
         if form is not None:
             return Followed(question, kept.narrowing, _known(question, kept.turn.answer, form))
-        if _REFERS.search(text):
-            return Followed(replace(question, prior=kept.turn))
-        return Followed(question)
+        return Followed(replace(question, prior=kept.turn)) if _REFERS.search(text) else Followed(question)
 
     def keep(self, followed: Followed, answer: Answer) -> None:
         """Remember an answer for what its asker asks next; without an asker there is nothing to remember."""

@@ -116,9 +116,7 @@ class Segmenter:
         """End the open segment and return it; None if there is none, or nothing in it could be decoded."""
         frames, self._frames = tuple(self._frames), []
         self._origin_ns = None
-        if not frames:
-            return None
-        return Segment(frames[0].stamp_ns, self._last_ns, frames)
+        return Segment(frames[0].stamp_ns, self._last_ns, frames) if frames else None
 
     def _sample(self, frame: Frame) -> None:
         assert self._origin_ns is not None

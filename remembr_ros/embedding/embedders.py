@@ -161,9 +161,7 @@ class SentenceTransformerEmbedder:
         self.dimension = int(self._encode(['dimension'], None).shape[1])
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        if not texts:
-            return np.empty((0, self.dimension), np.float32)
-        return self._encode(list(texts), None)
+        return self._encode(list(texts), None) if texts else np.empty((0, self.dimension), np.float32)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         vector: NDArray[np.float32] = self._encode([text], self._query_prompt)[0]

@@ -208,6 +208,4 @@ class Terrain:
 def _why_not_free(value: int, name: str) -> str:
     if value == OUTSIDE:
         return f'is outside the {name}'
-    if value < 0:
-        return f'is in a part of the {name} that is unknown'
-    return f'is occupied in the {name}'
+    return f'is in a part of the {name} that is unknown' if value < 0 else f'is occupied in the {name}'

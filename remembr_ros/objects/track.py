@@ -126,8 +126,7 @@ class ObjectTrack:
 
     @property
     def centre(self) -> Vector:
-        middle: Vector = (self.low + self.high) / 2.0
-        return middle
+        return (self.low + self.high) / 2.0
 
     @property
     def extent(self) -> float:

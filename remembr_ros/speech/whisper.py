@@ -203,5 +203,4 @@ class SileroStream:
             None, {'input': fed, 'h': self._state[0], 'c': self._state[1]}
         )
         self._context = windows[-1, -VAD_CONTEXT:].copy()
-        probabilities: NDArray[np.float32] = np.asarray(output, np.float32).reshape(-1)
-        return probabilities
+        return np.asarray(output, np.float32).reshape(-1)

@@ -219,9 +219,7 @@ def spliced(outline: Outline, memories: Sequence[Memory]) -> tuple[Outline, list
         mine, theirs = getattr(old, name)[at[stored]], getattr(new, name)[stored]
         differs[stored] |= (mine != theirs) & ((mine == mine) | (theirs == theirs))  # noqa: PLR0124 (NaN)
     changed = [rows[name.decode()] for name in new.ids[differs].tolist()]
-    if not changed:
-        return outline, []
-    return _placed(old, new, at, stored), changed
+    return (_placed(old, new, at, stored) if changed else outline), changed
 
 
 def _renamed(outline: Outline, names: Collection[str]) -> Outline:

@@ -43,10 +43,6 @@ def as_one_of(aliases: Mapping[str, str]) -> Callable[[Any], Any]:
     return named
 
 
-def _as_list(value: Any) -> Any:
-    return value if isinstance(value, list) else [value]
-
-
 def _as_point(value: Any) -> Any:
     if isinstance(value, dict) and {'x', 'y'} <= value.keys():
         return [value['x'], value['y'], value.get('z', 0.0)]
@@ -56,7 +52,7 @@ def _as_point(value: Any) -> Any:
 
 
 Place = Annotated[list[float] | str, BeforeValidator(_as_point)]
-Labels = Annotated[list[str], BeforeValidator(_as_list)]
+Labels = Annotated[list[str], BeforeValidator(lambda value: value if isinstance(value, list) else [value])]
 
 
 class Narrowed(Arguments):

@@ -58,9 +58,7 @@ def _since(answer: Answer, question: Question) -> str:
 
 def hedged(text: str) -> str:
     """Return a sentence as one that may be wrong."""
-    if _LOWERED.match(text):
-        return f'Perhaps {text[0].lower()}{text[1:]}'
-    return f'Perhaps: {text}'
+    return f'Perhaps {text[0].lower()}{text[1:]}' if _LOWERED.match(text) else f'Perhaps: {text}'
 
 
 def asked_of(scope: Scope, zone: tzinfo) -> str:

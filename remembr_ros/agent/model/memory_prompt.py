@@ -28,9 +28,7 @@ def ago(then_ns: int, now_ns: int) -> str:
     seconds = (now_ns - then_ns) / NS
     if -AHEAD_S <= seconds < 0.5:
         return 'just now'
-    if seconds < 0:
-        return f'{format_duration(-seconds)} from now'
-    return f'{format_duration(seconds)} ago'
+    return f'{format_duration(-seconds)} from now' if seconds < 0 else f'{format_duration(seconds)} ago'
 
 
 def situation(question: Question, survey: Survey | None = None) -> str:

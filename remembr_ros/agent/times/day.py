@@ -148,9 +148,7 @@ def find_day(text: str, now_ns: int, zone: tzinfo) -> Day | None:
 
 def _begun(day: Day, now_ns: int) -> Day:
     """Return the day, or the one before if nothing of it has been."""
-    if day.start_ns <= now_ns:
-        return day
-    return replace(day, midnight=day.midnight - timedelta(days=1))
+    return day if day.start_ns <= now_ns else replace(day, midnight=day.midnight - timedelta(days=1))
 
 
 def _named(text: str, midnight: datetime) -> Day | None:

@@ -112,7 +112,7 @@ def spelled_out(text: str, now_ns: int, zone: tzinfo) -> str:
 
     def nth(number: str) -> str:
         month = today
-        while month.day < int(number) or _length(month) < int(number):
+        while month.day < int(number) or monthrange(month.year, month.month)[1] < int(number):
             month = (month.replace(day=1) - timedelta(days=1)).replace(hour=0)
         return str(month.replace(day=int(number)).date())
 
@@ -148,7 +148,3 @@ def spelled_out(text: str, now_ns: int, zone: tzinfo) -> str:
         return _NTH_ALONE.sub(lambda found: f'{found["edge"] or "on "}{nth(found[2])}', text)
     except (OverflowError, ValueError):
         return text
-
-
-def _length(month: datetime) -> int:
-    return monthrange(month.year, month.month)[1]

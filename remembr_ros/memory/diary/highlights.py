@@ -29,7 +29,9 @@ def readable(memory: Memory) -> Sequence[str]:
 def texts_read(memories: Iterable[Memory]) -> list[str]:
     """Return what could be read, each text once and as it was read most often, in the order of time."""
     found = Counter(
-        text for memory in memories for text in dict.fromkeys(map(_in_one_line, readable(memory)))
+        text
+        for memory in memories
+        for text in dict.fromkeys(' '.join(read.split()) for read in readable(memory))
     )
     first = {text: number for number, text in enumerate(found)}
     kept: list[str] = []
@@ -113,10 +115,6 @@ def cut(text: str) -> str:
 
 def _worth(stems: frozenset[str], worth: Mapping[str, float]) -> float:
     return sum(worth.get(word, 0.0) for word in stems) / (len(stems) + SHORT)
-
-
-def _in_one_line(text: str) -> str:
-    return ' '.join(text.split())
 
 
 def _stems(text: str) -> list[str]:

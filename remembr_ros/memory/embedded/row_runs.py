@@ -74,8 +74,7 @@ class Runs:
         """Return the rows of slots, ascending."""
         slots, counts = self.in_order(slots)
         starts: Rows = np.repeat(self._first[slots] - (np.cumsum(counts) - counts), counts)
-        rows: Rows = starts + np.arange(len(starts))
-        return rows
+        return starts + np.arange(len(starts))
 
 
 def _grown(column: NDArray[Any], size: int, value: int) -> NDArray[Any]:

@@ -189,8 +189,7 @@ class Columns:
     def _distances(self, point: Point, slots: Slots) -> NDArray[np.float64]:
         """Return how far slots are from a point [m]."""
         dx, dy, dz = (self._column(name)[slots] - value for name, value in zip('xyz', point, strict=True))
-        found: NDArray[np.float64] = np.sqrt(dx * dx + dy * dy + dz * dz)
-        return found
+        return np.sqrt(dx * dx + dy * dy + dz * dz)
 
     def _column(self, name: str) -> NDArray[Any]:
         return self._columns[name][: self._slots]

@@ -78,9 +78,7 @@ def spelled(label: str) -> str:
 
 def of_itself(memory: Memory) -> Memory:
     """Return a memory; of an object without what it is near, which is another thing."""
-    if memory.source != OBJECT:
-        return memory
-    return replace(memory, caption=memory.caption.partition(_NEAR)[0])
+    return memory if memory.source != OBJECT else replace(memory, caption=memory.caption.partition(_NEAR)[0])
 
 
 def is_called(known: KnownObject, text: str) -> bool:

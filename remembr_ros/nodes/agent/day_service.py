@@ -48,8 +48,7 @@ class DayService:
 
     async def _on_request(self, request: DaySrv.Request, response: DaySrv.Response) -> DaySrv.Response:
         deadline = time.monotonic() + self._parameters().timeout
-        answered: DaySrv.Response = await self._pool.call(self._answer, request, response, deadline)
-        return answered
+        return await self._pool.call(self._answer, request, response, deadline)
 
     def _tell(self, request: DaySrv.Request, response: DaySrv.Response, deadline: float) -> None:
         if time.monotonic() >= deadline:

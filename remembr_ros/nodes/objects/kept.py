@@ -53,5 +53,4 @@ class KeptObjects(ServiceCalls):
 
     def _call(self, **what: object) -> KeepObjects.Response:
         request = KeepObjects.Request(**self._about, **what)
-        response: KeepObjects.Response = checked(self.call(self._client, request, timeout_s=STORED_S))
-        return response
+        return checked(self.call(self._client, request, timeout_s=STORED_S))

@@ -139,12 +139,10 @@ class RosBackend(MemoryClient):
         response = self._confirm(Confirm.Request(yes=yes, goals=goals))
         if not response.success:
             raise InvalidRequest(response.message)
-        message: str = response.message
-        return message
+        return str(response.message)
 
     def stop(self) -> str:
-        message: str = self._stop(Trigger.Request()).message
-        return message
+        return str(self._stop(Trigger.Request()).message)
 
     def close(self) -> None:
         """Wait for nothing any more; what this takes of the node ends with its service."""

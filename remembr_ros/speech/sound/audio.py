@@ -103,8 +103,7 @@ def mixed(frames: Frames, channel: int = 0) -> Audio:
     count = frames.shape[1]
     if channel > count:
         raise InvalidRequest(f'there is no channel {channel}: the sound has {count}; 0 takes the mean of all')
-    channel_sound: Audio = frames[:, channel - 1] if channel else frames.mean(axis=1, dtype=np.float32)
-    return channel_sound
+    return frames[:, channel - 1] if channel else frames.mean(axis=1, dtype=np.float32)
 
 
 def _samples(data: bytes, width: int) -> NDArray[np.float64]:

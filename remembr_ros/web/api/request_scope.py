@@ -112,9 +112,7 @@ def near_of(query: PlaceQuery, site: Site) -> Point | None:
         raise InvalidRequest(f'position={query.position!r} is not a place; give X,Y or X,Y,Z in metres')
     x, y, z = numbers if len(numbers) == 3 else (*numbers, 0.0)
     place = check_point((x, y, z))
-    if len(numbers) == 3:
-        return place
-    return x, y, _height(x, y, site, query.map_id)
+    return place if len(numbers) == 3 else (x, y, _height(x, y, site, query.map_id))
 
 
 def box_of(text: str | None) -> overview.Box | None:
@@ -122,9 +120,7 @@ def box_of(text: str | None) -> overview.Box | None:
 
     :raises InvalidRequest: it names none
     """
-    if text is None:
-        return None
-    return overview.checked_box(tuple(_numbers(text)))
+    return overview.checked_box(tuple(_numbers(text))) if text is not None else None
 
 
 def _numbers(text: str) -> list[float]:
@@ -141,6 +137,4 @@ def _height(x: float, y: float, site: Site, map_id: str | None) -> float:
     away = np.hypot(outline.x - x, outline.y - y)
     if map_id is not None:
         away[~overview.name_mask(outline, outline.map_id, (map_id,))] = math.nan
-    if np.isnan(away).all():
-        return 0.0
-    return float(outline.z[np.nanargmin(away)])
+    return 0.0 if np.isnan(away).all() else float(outline.z[np.nanargmin(away)])

@@ -50,8 +50,7 @@ class WebServer:
     @property
     def port(self) -> int:
         """The port that it serves at."""
-        port: int = self._socket.getsockname()[1]
-        return port
+        return int(self._socket.getsockname()[1])
 
     @property
     def url(self) -> str:

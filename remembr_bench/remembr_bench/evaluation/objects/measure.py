@@ -37,8 +37,7 @@ class Belief:
 
     @property
     def centre(self) -> Vector:
-        middle: Vector = (self.low + self.high) / 2.0
-        return middle
+        return (self.low + self.high) / 2.0
 
 
 @dataclass

@@ -30,9 +30,7 @@ def without_room(text: str, places: Places) -> str:
         text,
         re.IGNORECASE,
     )
-    if asked is None:
-        return text
-    return f'Where {"is " if asked["holds"] else ""}{asked["rest"]}?'
+    return f'Where {"is " if asked["holds"] else ""}{asked["rest"]}?' if asked is not None else text
 
 
 def in_room(answer: Answer, question: Question) -> Answer:
