@@ -64,8 +64,7 @@ class Server:
         """
         if not (url := self._url):
             return None, None
-        parts = self._parts(url)
-        login = parts.netloc.rpartition('@')[0]
+        login = self._parts(url).netloc.rpartition('@')[0]
         if not login:
             return url, None
         user, _, password = login.partition(':')

@@ -167,8 +167,7 @@ class RobotMemory(AbstractContextManager['RobotMemory']):
         :param place: only what was in the place of this name
         :raises NothingRemembered: of that day; the message names days of which there is something
         """
-        robots = (robot,) if robot else ()
-        scope = scope_of_day(str(day), _ns(now), self.zone, robots, place=place)
+        scope = scope_of_day(str(day), _ns(now), self.zone, (robot,) if robot else (), place=place)
         return day_of(self._store(), scope, self.zone)
 
     @cached_property

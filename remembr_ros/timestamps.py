@@ -115,8 +115,7 @@ def from_seconds(seconds: float) -> int:
 
 def format_iso(ns: int) -> str:
     """Return the time as ISO 8601 in UTC with microseconds, such as '2023-11-14T22:13:20.000000Z'."""
-    moment = _EPOCH + timedelta(microseconds=ns // 1_000)
-    return moment.strftime('%Y-%m-%dT%H:%M:%S.%fZ')
+    return (_EPOCH + timedelta(microseconds=ns // 1_000)).strftime('%Y-%m-%dT%H:%M:%S.%fZ')
 
 
 def format_clock(ns: int, zone: tzinfo = timezone.utc) -> str:

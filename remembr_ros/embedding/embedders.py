@@ -154,8 +154,7 @@ class SentenceTransformerEmbedder:
         except Exception as error:
             raise cannot_load(name, error) from error
         self.name = name
-        known = QUERY_PROMPT if is_mxbai(name) else None
-        self._query_prompt = self._model.prompts.get('query') or known
+        self._query_prompt = self._model.prompts.get('query') or (QUERY_PROMPT if is_mxbai(name) else None)
         self._lock = threading.Lock()  # tokenizers are not safe to share between threads
         # Asked of a vector: the method that tells has another name in every few versions.
         self.dimension = int(self._encode(['dimension'], None).shape[1])

@@ -26,8 +26,7 @@ def deed_of(message: Any, now_ns: int) -> Deed:
     location: dict[str, Any] = {'map_id': message.map_id, 'robot': message.robot}
     if message.use_pose:
         at, turned = message.pose.pose.position, message.pose.pose.orientation
-        yaw = yaw_from_quaternion(turned.x, turned.y, turned.z, turned.w)
-        pose = Pose(at.x, at.y, at.z, yaw)
+        pose = Pose(at.x, at.y, at.z, yaw_from_quaternion(turned.x, turned.y, turned.z, turned.w))
         if not is_place(pose):
             raise InvalidRequest('the pose of the event is no place; leave use_pose false without one')
         location |= {'pose': pose, 'frame_id': message.pose.header.frame_id.lstrip('/') or 'map'}

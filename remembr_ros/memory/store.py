@@ -272,8 +272,7 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
         :raises StoreUnavailable: the disk does not work
         """
         with self._writing:
-            asked = move_asked(map_id, transform, new_map_id, frame_id)
-            return self._changes.was_cut_off(self.engine, asked)
+            return self._changes.was_cut_off(self.engine, move_asked(map_id, transform, new_map_id, frame_id))
 
     def info(self) -> StoreInfo:
         """Return what the store holds; works while the server is away."""

@@ -65,8 +65,7 @@ class Grid:
             raise InvalidRequest(f'a grid with cells of {resolution} m; its resolution has to be above 0')
         if not all(map(math.isfinite, (*origin.position, origin.yaw))):
             raise InvalidRequest(f'the origin {origin} of a grid is not finite')
-        cells = np.asarray(data, dtype=np.int8).reshape(height, width)
-        return cls(cells, resolution, origin, occupied_from)
+        return cls(np.asarray(data, dtype=np.int8).reshape(height, width), resolution, origin, occupied_from)
 
     def patched(self, data: Any, *, x: int, y: int, width: int, height: int) -> 'Grid':
         """Return the grid with a part of it replaced, row by row.
@@ -139,8 +138,7 @@ class Grid:
         margin = math.ceil(at_most_m / self.resolution) + 1
         low = np.maximum(cells[within].min(axis=0) - margin, 0)
         high = np.minimum(cells[within].max(axis=0) + margin + 1, self.cells.shape)
-        window = self.cells[low[0] : high[0], low[1] : high[1]]
-        open_cells = (window < self.occupied_from).astype(np.uint8)
+        open_cells = (self.cells[low[0] : high[0], low[1] : high[1]] < self.occupied_from).astype(np.uint8)
         if open_cells.all():
             return distances
         away = cv2.distanceTransform(open_cells, cv2.DIST_L2, cv2.DIST_MASK_PRECISE) * self.resolution
@@ -162,8 +160,7 @@ def walls_between(grid: Grid, place: Point, others: Sequence[Point]) -> NDArray[
     starts, ends = pairs[:, 0], pairs[:, 1]
     steps = np.ceil(2.0 * np.hypot(*(ends - starts).T) / grid.resolution) + 1.0
     along = np.minimum(np.arange(steps.max(initial=0.0) + 1.0) / steps[:, None], 1.0)
-    points = starts[:, None, :] + along[..., None] * (ends - starts)[:, None, :]
-    cells = grid.cells_of(points)
+    cells = grid.cells_of(starts[:, None, :] + along[..., None] * (ends - starts)[:, None, :])
     occupied = _occupied(grid, cells)
     # A wall drawn aslant is passed between two of its cells, which touch at a corner.
     here, following = cells[:, :-1], cells[:, 1:]

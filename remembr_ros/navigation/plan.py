@@ -124,8 +124,7 @@ def _wanted(
     for memory in _places(answer.evidence, same_place_of(rules, terrain)):
         of_place = replace(answer, pose=memory.pose, frame_id=memory.frame_id, map_id=memory.map_id)
         try:
-            goal = goal_from_answer(of_place, frame_id=rules.frame_id, map_id=rules.map_id)
-            wanted.append((memory, goal))
+            wanted.append((memory, goal_from_answer(of_place, frame_id=rules.frame_id, map_id=rules.map_id)))
         except GoalRejected as error:
             left_out.append(str(error))
     left_out += [f'more than {rules.max_places} places: raise max_places'] * (len(wanted) > rules.max_places)

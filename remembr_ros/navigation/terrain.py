@@ -201,8 +201,7 @@ class Terrain:
             return np.empty((0, 2))
         stride = math.ceil(math.sqrt(max(1.0, float(np.prod(high - low)) / _MOST_CANDIDATES)))
         rows, columns = np.arange(low[0], high[0], stride), np.arange(low[1], high[1], stride)
-        cells = np.stack(np.meshgrid(rows, columns, indexing='ij'), axis=-1).reshape(-1, 2)
-        return grid.centers(cells)
+        return grid.centers(np.stack(np.meshgrid(rows, columns, indexing='ij'), axis=-1).reshape(-1, 2))
 
 
 def _why_not_free(value: int, name: str) -> str:

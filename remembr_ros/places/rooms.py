@@ -209,16 +209,14 @@ def _part(labels: Labels, label: int, box: tuple[slice, slice], cell_m: float, l
     mask = np.pad(mask, 1)
     away, least = _away(mask, cell_m), PART_M2 / cell_m**2
     for width_m in WIDTHS_M:
-        core = away > width_m / 2
-        wide = mask & _near(core, cell_m, width_m / 2)
+        wide = mask & _near(away > width_m / 2, cell_m, width_m / 2)
         rooms, rest = _large(wide, least), mask & ~wide
         if not _large(rest, least).any():
             continue
         for number in range(1, rooms.max() + 1):
             room = rooms == number
             # What leads along it goes straight on between its ends.
-            ends = room & _near(_large(rest, least / 2) > 0, cell_m, 3 * cell_m)
-            strip = _hull(ends) & room
+            strip = _hull(room & _near(_large(rest, least / 2) > 0, cell_m, 3 * cell_m)) & room
             if (room & ~strip).sum() >= max(least, 0.4 * room.sum()):
                 rooms[strip] = 0
                 mine = _large(room & ~strip, least)
@@ -234,8 +232,7 @@ def _part(labels: Labels, label: int, box: tuple[slice, slice], cell_m: float, l
 
 def _fullness(mask: Mask) -> float:
     """Return how much of the smallest rectangle round a mask it fills, 0 to 1."""
-    points = cv2.findNonZero(mask.astype(np.uint8))
-    _, (width, height), _ = cv2.minAreaRect(points)
+    _, (width, height), _ = cv2.minAreaRect(cv2.findNonZero(mask.astype(np.uint8)))
     return float(mask.sum() / max((width + 1) * (height + 1), 1.0))
 
 
@@ -250,12 +247,8 @@ def _hull(mask: Mask) -> Mask:
 
 def _is_walled(mask: Mask, occupied: Mask) -> bool:
     """Tell whether enough of a room's border is wall."""
-    border = _ring(mask)
+    border = (cv2.dilate(mask.astype(np.uint8), np.ones((3, 3))) > 0) & ~mask
     return bool((cv2.dilate(occupied.astype(np.uint8), np.ones((3, 3)))[border] > 0).mean() >= WALLED)
-
-
-def _ring(mask: Mask) -> Mask:
-    return (cv2.dilate(mask.astype(np.uint8), np.ones((3, 3))) > 0) & ~mask
 
 
 def _outline(mask: Mask, least: float) -> NDArray[np.float64]:

@@ -91,8 +91,7 @@ class Exchanges(Jobs[Exchange]):
         )
         self._keep(replace(exchange, memories_found=len(answer.evidence)))
         # What it rests on may have been forgotten meanwhile; whoever tells of answers does not wait for that.
-        check = threading.Thread(target=lambda: self.forget(self._gone(answer)), name='exchange', daemon=True)
-        check.start()
+        threading.Thread(target=lambda: self.forget(self._gone(answer)), name='exchange', daemon=True).start()
 
     def forget(self, ids: Collection[str]) -> None:
         """Drop the answers that rest on these memories, which are forgotten: they may quote them."""

@@ -311,8 +311,7 @@ def pose_json(at: StampedPose) -> PoseJson:
 
 def news_json(news: News) -> NewsJson:
     """Return what came to the memories or went from them."""
-    new = list(map(_new, news.new))
-    return {'version': news.version, 'total': news.total, 'new': new, 'anew': news.anew}
+    return {'version': news.version, 'total': news.total, 'new': list(map(_new, news.new)), 'anew': news.anew}
 
 
 def _new(memory: Memory) -> NewJson:

@@ -50,8 +50,7 @@ def read_map(path: Path) -> Grid:
     :raises InvalidRequest: it, or the picture that it names, cannot be read or is no map
     """
     described = _described(path)
-    picture = path.parent / described.image
-    pixels, white = _pixels(picture)
+    pixels, white = _pixels(path.parent / described.image)
     cells = np.empty(pixels.shape[:2], np.int8)
     rows = max(1, _STRIPE // pixels.shape[1])
     for top in range(0, len(pixels), rows):

@@ -27,6 +27,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    module = importlib.import_module(f'remembr_bench.cli.{NAMES[args.name][0]}')
-    code: int = module.run(args)
+    code: int = importlib.import_module(f'remembr_bench.cli.{NAMES[args.name][0]}').run(args)
     return code

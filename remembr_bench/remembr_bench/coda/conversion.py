@@ -178,8 +178,7 @@ def _pictures(
             header = bag.header(stamp_ns, _optical(camera))
             yield stamp_ns, topic, bag.compressed_image(header, form, np.frombuffer(data, np.uint8))
             if calibration.intrinsics is not None:
-                info = bag.camera_info(header, calibration.intrinsics)
-                yield stamp_ns, f'/{camera}/camera_info', info
+                yield stamp_ns, f'/{camera}/camera_info', bag.camera_info(header, calibration.intrinsics)
         progress(done, len(found.frames))
 
 

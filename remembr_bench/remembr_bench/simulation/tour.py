@@ -37,8 +37,7 @@ class Tour:
 
     def _speed_profile(self, steps: Array, dwells: dict[int, float]) -> Array:
         """Return the fastest allowed speed at each point of the path [m/s]."""
-        turn = np.abs(np.gradient(self._yaw)) > 1e-4
-        limit = np.where(turn, CORNER_M_PER_S, CRUISE_M_PER_S)
+        limit = np.where(np.abs(np.gradient(self._yaw)) > 1e-4, CORNER_M_PER_S, CRUISE_M_PER_S)
         limit[[0, -1, *dwells]] = 0.0
         for points in (range(1, len(limit)), range(len(limit) - 2, -1, -1)):
             for i in points:

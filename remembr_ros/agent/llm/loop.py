@@ -198,8 +198,7 @@ class LoopPlanner:
             return None, f'error: {error}'
         except Ungrounded as error:
             if dialogue.refused and isinstance(error, Unsupported):
-                absent = confident(Claim(Kind.NOT_SEEN, NOT_SUPPORTED), context)
-                answer = ground(absent, question, self.name)
+                answer = ground(confident(Claim(Kind.NOT_SEEN, NOT_SUPPORTED), context), question, self.name)
             elif dialogue.refused:
                 raise Ungrounded(f'{self.name} could not support its answer: {error}') from error
             else:

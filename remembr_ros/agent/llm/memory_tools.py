@@ -50,8 +50,7 @@ def read(call: Read, context: CallContext) -> Job:
     """Show memories whole."""
     hits = context.evidence.cite_all(call.ids)[:READ_PER_CALL]
     about = context.question
-    lines = [describe(context.evidence.label(hit), hit, about, limit=MAX_READ) for hit in hits]
-    text = '\n'.join(lines)
+    text = '\n'.join([describe(context.evidence.label(hit), hit, about, limit=MAX_READ) for hit in hits])
     context.reserve(len(text.encode('utf-8', 'replace')) // BYTES_PER_TOKEN)
     return lambda: lambda: text
 

@@ -172,8 +172,7 @@ class TellDay(Arguments):
 def tell_day(call: TellDay, context: CallContext) -> Job:
     """Tell a time, or a floor, as a whole."""
     when = call.when or (TODAY if call.floor is None else None)
-    given = Narrowed.model_validate({'when': when, 'robot': call.robot, 'near': call.near})
-    scope = context.scope(given)
+    scope = context.scope(Narrowed.model_validate({'when': when, 'robot': call.robot, 'near': call.near}))
     scope = scope if scope.place else replace(scope, map_id=None)
     context.recalls += 1
     zone = context.question.zone

@@ -77,8 +77,7 @@ def recall_text(call: RecallText, context: CallContext) -> Job:
     # What names no thing, such as "anything", is of that moment.
     first = _OUTERMOST.get((call.when or '').strip().lower()) if searched(call.query).target else None
     call = call if first is None else call.model_copy(update={'when': None})
-    query = Query(call.query, scope=context.scope(call), limit=_enough(context))
-    return _recall(query, context, first)
+    return _recall(Query(call.query, scope=context.scope(call), limit=_enough(context)), context, first)
 
 
 def recall_position(call: RecallPosition, context: CallContext) -> Job:

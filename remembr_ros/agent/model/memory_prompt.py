@@ -105,8 +105,7 @@ def describe(
 def whereabouts(label: str, hit: Hit, question: Question) -> str:
     """Return when and where a memory was made, without what was seen."""
     memory = hit.memory
-    start = format_clock(memory.start_ns, question.zone)
-    date, clock, _ = start.split(' ', 2)
+    date, clock, _ = format_clock(memory.start_ns, question.zone).split(' ', 2)
     if date != format_clock(question.now_ns, question.zone)[: len(date)]:
         clock = f'{date} {clock}'
     parts = [f'[{label}] {clock}', _SMALLER_UNIT.sub(' ', ago(memory.end_ns, question.now_ns))]

@@ -222,8 +222,7 @@ def _without(  # noqa: PLR0917
         if hits:
             return Findings(request, scope, hits, note=f'no memory shows {anchor.request.thing or "that"}')
     asked = replace(anchor.request, kind=request.kind if kind is RelationKind.NEAR else Kind.POSITION)
-    claim = absence_claim(asked, question, recall, scope, recall.count(scope))
-    return Findings(request, scope, claim=claim)
+    return Findings(request, scope, claim=absence_claim(asked, question, recall, scope, recall.count(scope)))
 
 
 def _apart(request: Request, anchors: Sequence[Findings]) -> Claim:

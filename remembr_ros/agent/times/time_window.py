@@ -182,8 +182,7 @@ def _read(  # noqa: PLR0911, PLR0912
             return _window(*_sides(day.edge, day.start_ns, day.end_ns), None, _tidy(day.without))
         # 'yesterday at 9': in the morning or in the evening
         found = _AT_BARE.search(plain)
-        rest = _without(plain, found) if found else _tidy(plain)
-        return _window(day.start_ns, day.end_ns, None, rest)
+        return _window(day.start_ns, day.end_ns, None, _without(plain, found) if found else _tidy(plain))
     return None
 
 

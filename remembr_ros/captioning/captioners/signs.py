@@ -92,8 +92,7 @@ def group_signs(lines: Iterable[Line]) -> list[Sign]:
             groups = [groups[a] if group == groups[b] else group for group in groups]
     signs = []
     for group in dict.fromkeys(groups):
-        members = [line for line, its_group in zip(kept, groups, strict=True) if its_group == group]
-        rows = _rows(members)
+        rows = _rows([line for line, its_group in zip(kept, groups, strict=True) if its_group == group])
         if len(rows) <= MAX_LINES:
             signs.append(_sign([line for row in rows for line in row]))
         else:

@@ -74,8 +74,7 @@ def _add(args: argparse.Namespace) -> list[NamedPlace]:
     if args.outline:
         if len(args.outline) % 2:
             raise InvalidRequest('the outline has a corner without y; give x and y of each')
-        outline = [*zip(args.outline[::2], args.outline[1::2], strict=True)]
-        made = place(args.name, outline=outline, **about)
+        made = place(args.name, outline=[*zip(args.outline[::2], args.outline[1::2], strict=True)], **about)
     else:
         grid = read_map(args.map) if args.map and args.radius is None else None
         made = place(args.name, **room_around(args.at, grid, args.radius), **about)

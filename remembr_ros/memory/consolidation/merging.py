@@ -50,7 +50,9 @@ def merge_stays(engine: Engine, entries: Sequence[Entry], config: Consolidation)
         known = mine[whole.id].memory if whole.id in mine else merged.changed.get(whole.id)
         known = known or next(iter(engine.get([whole.id])), None)
         if whole != known:
-            whole = replace(whole, keyframes=_repicked(whole.keyframes, memory.keyframes))
+            # How it began, how it was last, then what else fits.
+            keyframes = dict.fromkeys([*whole.keyframes[:1], *memory.keyframes, *whole.keyframes[1:]])
+            whole = replace(whole, keyframes=tuple(keyframes)[:KEYFRAMES])
             if whole.id in mine:
                 mine[whole.id] = replace(mine[whole.id], memory=whole)
             else:
@@ -85,11 +87,6 @@ def _deeds_around(engine: Engine, memory: Memory, merged: Merged, mine: dict[str
     near = {m.id: m for m in engine.nearest_in_time(memory.start_ns, scope, AMONG)}
     new = {name: entry.memory for name, entry in mine.items() if entry.memory.source == AGENT}
     return list((near | merged.changed | new).values())
-
-
-def _repicked(kept: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:
-    """Return the keyframes of a memory that goes on: how it began, how it was last, then what else fits."""
-    return tuple(dict.fromkeys([*kept[:1], *new, *kept[1:]]))[:KEYFRAMES]
 
 
 AMONG = 100  # deeds nearest in time, one of which may go on: a patrol has no more places

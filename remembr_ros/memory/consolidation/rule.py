@@ -117,8 +117,7 @@ def absorb(stored: Sequence[Scene], new: Scene, config: Consolidation) -> Memory
         return None
     covering = (scene.memory for scene in ordered if _covers(scene, new, config))
     before = [scene for scene in ordered if scene.memory.start_ns <= memory.start_ns]
-    extended = _extended(before, new, config) if before else None
-    return next(covering, extended)
+    return next(covering, _extended(before, new, config) if before else None)
 
 
 def _extended(before: Sequence[Scene], new: Scene, config: Consolidation) -> Memory | None:

@@ -97,8 +97,7 @@ def _related(query: DeedQuery, source: Source) -> tuple[list[Occurrence], list[O
 
 
 def _anchors(query: DeedQuery, source: Source) -> list[Occurrence]:
-    found = choose_deeds(query, source).found
-    return sorted(found, key=lambda deed: (deed.start_ns, deed.end_ns))
+    return sorted(choose_deeds(query, source).found, key=lambda deed: (deed.start_ns, deed.end_ns))
 
 
 def _lasts(anchor: Occurrence, other: Occurrence) -> bool:

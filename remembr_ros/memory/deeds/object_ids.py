@@ -46,8 +46,7 @@ def with_object_ids(memory: Memory, known: Sequence[KnownObject]) -> Memory:
                 found['details'] = {**memory.facts.get('details', {}), BY: 'id'}
     if facts is None or not found:
         return memory
-    caption = sentence(facts.model_copy(update=found))
-    return replace(memory, caption=caption, facts={**memory.facts, **found})
+    return replace(memory, caption=sentence(facts.model_copy(update=found)), facts={**memory.facts, **found})
 
 
 def object_meant(

@@ -47,8 +47,7 @@ def find_deeds(recall: Recall, query: DeedQuery) -> FoundDeeds:
     :raises StoreUnavailable: there is no store
     """
     occurrences = OccurrenceSource(recall)
-    found = choose_deeds(query, occurrences)
-    return replace(found, whole=occurrences.whole)
+    return replace(choose_deeds(query, occurrences), whole=occurrences.whole)
 
 
 class OccurrenceSource:

@@ -65,8 +65,7 @@ class IndexFiles:
         self._handles: list[int] = []
         try:
             for name in ('slots.bin', 'memories.bin', 'terms.txt', 'passages.i16'):
-                flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
-                self._handles.append(os.open(folder / name, flags, 0o644))
+                self._handles.append(os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644))
         except OSError:
             self.close()
             raise
@@ -314,7 +313,6 @@ def _stretches(rows: Rows) -> list[tuple[int, int]]:
     """Return (first, count) of each stretch of consecutive numbers."""
     if not len(rows):
         return []
-    breaks = np.flatnonzero(np.diff(rows) != 1) + 1
-    starts = np.concatenate([[0], breaks])
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(rows) != 1) + 1])
     counts = np.diff(np.concatenate([starts, [len(rows)]]))
     return list(zip(rows[starts].tolist(), counts.tolist(), strict=True))

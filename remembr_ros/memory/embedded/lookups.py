@@ -134,8 +134,7 @@ class Lookups:
 
     def newest(self, scope: Scope, limit: int) -> list[Memory]:
         with self._lock:
-            mask = self._admitted(scope)
-            return newest_first(self._of(self._columns.newest(mask, limit)))[:limit]
+            return newest_first(self._of(self._columns.newest(self._admitted(scope), limit)))[:limit]
 
     def survey(self, scope: Scope = ANYTHING) -> Survey:
         with self._lock:

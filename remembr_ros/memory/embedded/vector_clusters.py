@@ -192,8 +192,7 @@ def _trained(rows: Rows, read: Read) -> Any:
     samples = read(np.sort(chosen))
     dimension = samples.shape[1]
     centres, kind = faiss.IndexFlatIP(dimension), faiss.ScalarQuantizer.QT_8bit
-    metric = faiss.METRIC_INNER_PRODUCT
-    index = faiss.IndexIVFScalarQuantizer(centres, dimension, lists, kind, metric, False)
+    index = faiss.IndexIVFScalarQuantizer(centres, dimension, lists, kind, faiss.METRIC_INNER_PRODUCT, False)
     index.cp.niter = 8
     index.cp.min_points_per_centroid = 1
     index.cp.max_points_per_centroid = SAMPLES_PER_LIST

@@ -73,8 +73,7 @@ def storable(memory: Memory) -> Memory:
 
 def cut(text: str, size: int = MAX_TEXT) -> str:
     """Return the text, cut at size bytes without splitting a character."""
-    data = text.encode('utf-8', errors='replace')
-    return data[:size].decode('utf-8', errors='ignore')
+    return text.encode('utf-8', errors='replace')[:size].decode('utf-8', errors='ignore')
 
 
 def _cut_all(texts: Sequence[str]) -> tuple[str, ...]:

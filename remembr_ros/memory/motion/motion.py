@@ -217,8 +217,7 @@ def _turns(track: Track, stood: Sequence[_Part]) -> Iterator[_Part]:
     for run in runs:
         turned = sum(change.rad for change in run)
         if abs(turned) >= TURN_RAD and max(abs(change.rad) for change in run) >= SHARP_RAD:
-            motion = Motion.LEFT if turned > 0.0 else Motion.RIGHT
-            yield _Part(motion, *_span(run), turned)
+            yield _Part(Motion.LEFT if turned > 0.0 else Motion.RIGHT, *_span(run), turned)
 
 
 def _changes(track: Track, stood: Sequence[_Part]) -> Iterator[_Change]:

@@ -204,8 +204,7 @@ def _halt(track: Track, first: int, last: int, usual: float) -> tuple[int, int]:
     if first == last:
         into_m, out_m = (0.0, out_m) if starts else (into_m, 0.0) if ends else (into_m / 2, out_m / 2)
     start_ns = track.memories[first].start_ns + round(_braking_s(into_m, usual) * NS)
-    end_ns = track.memories[last].end_ns - round(_braking_s(out_m, usual) * NS)
-    return start_ns, end_ns
+    return start_ns, track.memories[last].end_ns - round(_braking_s(out_m, usual) * NS)
 
 
 def _braking_s(metres: float, speed: float) -> float:

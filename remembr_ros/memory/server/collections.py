@@ -184,8 +184,7 @@ def record_row(memory: Memory, full_text: bool) -> Row:
 
 def memory_from_row(row: Mapping[str, Any]) -> Memory:
     """Return the memory that a row holds."""
-    lists = {name: row[name]['list'] for name in LISTS}
-    return schema.memory_from_row({**row, **lists})
+    return schema.memory_from_row({**row, **{name: row[name]['list'] for name in LISTS}})
 
 
 def _kind(able: Features) -> dict[str, Any]:

@@ -297,8 +297,7 @@ class ServerEngine:
         with self._link.client() as client:
             timeout_s = self._link.timeout_s
             rows = Table(client, schema.passages_of(self._collection), timeout_s)
-            passages = PassageTable(rows, self._able)
-            yield Table(client, self._collection, timeout_s), passages
+            yield Table(client, self._collection, timeout_s), PassageTable(rows, self._able)
 
 
 def _ids(ids: Sequence[str]) -> list[str]:

@@ -137,8 +137,7 @@ class AskEndpoints:
         text = self._heard.popleft()  # the oldest: the executor begins with the newest of its tasks
         p = self._parameters()
         # A topic does not say who asks: whoever speaks to the robot goes on with the last question.
-        deadline = time.monotonic() + p.timeout
-        inquiry = Inquiry(text, p.navigate_on_topic, deadline, asker=TOPIC_ASKER)
+        inquiry = Inquiry(text, p.navigate_on_topic, time.monotonic() + p.timeout, asker=TOPIC_ASKER)
         outcome = await self._inquiries.outcome(inquiry, self._pool)
         if outcome is FULL:
             return  # it is counted; as many complaints would be a flood, too

@@ -92,8 +92,7 @@ def memory_from_msg(msg: MemoryMsg) -> Memory:
 
 def caption_id(msg: MemoryMsg) -> str:
     """Return the id of the memory that a caption asks for, whatever else it says."""
-    start_ns = time_from_msg(msg.start)
-    return msg.id or memory_id(msg.robot, msg.source or 'captioner', start_ns, msg.camera)
+    return msg.id or memory_id(msg.robot, msg.source or 'captioner', time_from_msg(msg.start), msg.camera)
 
 
 def observation_to_msg(observation: Observation) -> MemoryMsg:

@@ -17,7 +17,6 @@ from remembr_ros.captioning.placer import WAIT_FOR_POSES_NS, PlacedSegment, Plac
 from remembr_ros.captioning.pose_buffer import PoseBuffer
 from remembr_ros.captioning.segmenter import Segmenter, SegmenterConfig
 from remembr_ros.captioning.still_scene import StillScene
-from remembr_ros.geometry import Lost, StampedPose
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import frame_from_image
 from remembr_ros.nodes.base.lifecycle import run
@@ -81,7 +80,7 @@ class CaptionerNode(ManagedNode):
             backlog=self._backlog,
             batch=p.batch_size,
         )
-        self._pose_source = PoseSubscription(self, p, self._on_pose)
+        self._pose_source = PoseSubscription(self, p, lambda pose: self._put(self._placer.add(pose)))
         self._frames = self._unplaced = 0
         self._lost = ''  # why the last segment has no place
         self._last_image = time.monotonic()
@@ -172,9 +171,6 @@ class CaptionerNode(ManagedNode):
         if self._pose_source is not None:
             self._pose_source.fill(frame.stamp_ns)
         self._put(self._placer.add(frame))
-
-    def _on_pose(self, pose: StampedPose | Lost) -> None:
-        self._put(self._placer.add(pose))
 
     def _choose_transport(self, kind: type) -> None:
         """Keep to the first kind of image that arrives: both are the same camera."""

@@ -25,8 +25,7 @@ class ClockWatch:
     def __init__(self, node: ManagedNode) -> None:
         self._now_ns = node.now_ns
         clock = node.get_clock()
-        simulated = isinstance(clock, ROSClock) and clock.ros_time_is_active
-        self._since_ns = node.now_ns() if simulated else None
+        self._since_ns = node.now_ns() if isinstance(clock, ROSClock) and clock.ros_time_is_active else None
         threshold = JumpThreshold(
             min_forward=Duration(seconds=AHEAD_S), min_backward=Duration(seconds=-BACK_S)
         )

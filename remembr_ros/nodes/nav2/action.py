@@ -165,8 +165,7 @@ def nav2_actions(make: MakeAction, namespace: str) -> tuple[Nav2Action, Nav2Acti
             'goal_pose'
         ) from error
     root = namespace.rstrip('/')
-    to_pose = make(NavigateToPose, f'{root}/navigate_to_pose')
-    return to_pose, make(FollowWaypoints, f'{root}/follow_waypoints')
+    return make(NavigateToPose, f'{root}/navigate_to_pose'), make(FollowWaypoints, f'{root}/follow_waypoints')
 
 
 def _progress(feedback: Any, places: int) -> Nav2Progress:

@@ -16,7 +16,6 @@ from remembr_ros.bags.tf import add_transforms
 from remembr_ros.bags.transforms import TransformTree
 from remembr_ros.errors import InvalidRequest, StalePose
 from remembr_ros.memory.model.record import AGENT, Memory
-from remembr_ros.memory.objects.known import KnownObject
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import frame_from_image, frame_name
 from remembr_ros.nodes.base.lifecycle import run
@@ -81,8 +80,7 @@ class ObjectsNode(ManagedNode):
         self._last_ns = 0
         self._left_out: Counter[str] = Counter()
         self._frames = 0
-        look = p.look_model or p.look_url
-        chat = OpenAIChat(p.look_model, p.look_url or None) if look else None
+        chat = OpenAIChat(p.look_model, p.look_url or None) if p.look_model or p.look_url else None
         self._deeds = ObjectDeeds(self, chat, self._outbox)
         self.while_active.callback(self._deeds.close)
         self._worker = ObjectWorker(
@@ -92,7 +90,7 @@ class ObjectsNode(ManagedNode):
             camera=p.camera,
             why_poor=self._why_poor,
             on_seen=self._deeds.visible.take,
-            publish=self._show,
+            publish=lambda known, stamp_ns: self._shown.publish(known, stamp_ns, self.parameters.shown),
             publish_period_s=p.publish_period,
             on_end=partial(self._give_back_later, kept),
             before=self._worker,
@@ -171,9 +169,6 @@ class ObjectsNode(ManagedNode):
     def _why_poor(self, stamp_ns: int) -> str:
         return self._poses.why_none(stamp_ns, stamp_ns) if self._poses is not None else ''
 
-    def _show(self, known: list[KnownObject], stamp_ns: int) -> None:
-        self._shown.publish(known, stamp_ns, self.parameters.shown)
-
     # In the executor's thread: nothing is decoded here
 
     def _subscribe(self) -> None:
@@ -246,8 +241,7 @@ class ObjectsNode(ManagedNode):
 
     def _on_memory(self, msg: MemoryMsg) -> None:
         if msg.source == AGENT and self._worker is not None:
-            memory = memory_from_msg(msg)
-            self._worker.hear(partial(self._hear, memory))
+            self._worker.hear(partial(self._hear, memory_from_msg(msg)))
 
     # In the worker's thread
 

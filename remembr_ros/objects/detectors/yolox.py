@@ -147,6 +147,5 @@ def _grid(height: int, width: int) -> NDArray[np.float32]:
     parts = []
     for stride in STRIDES:
         rows, columns = np.mgrid[: height // stride, : width // stride]
-        cells = np.stack([columns.ravel(), rows.ravel(), np.full(rows.size, stride)], axis=1)
-        parts.append(cells)
+        parts.append(np.stack([columns.ravel(), rows.ravel(), np.full(rows.size, stride)], axis=1))
     return np.concatenate(parts).astype(np.float32)

@@ -60,16 +60,14 @@ def cells(site: SITE, query: Annotated[CellsQuery, Query()]) -> forms.CellsJson:
 @routes.get('/api/track')
 def track(site: SITE, query: Annotated[TrackQuery, Query()]) -> dict[str, list[forms.TrackJson]]:
     """Return where robots drove."""
-    scope = scope_of(query, near_of(query, site))
-    found = tracks(_outline(site), scope, query.points, box_of(query.box))
+    found = tracks(_outline(site), scope_of(query, near_of(query, site)), query.points, box_of(query.box))
     return {'tracks': list(map(_track, found))}
 
 
 @routes.get('/api/activity')
 def activity(site: SITE, query: Annotated[ActivityQuery, Query()]) -> forms.ActivityJson:
     """Return what happened when: what a timeline is drawn from."""
-    scope = scope_of(query, near_of(query, site))
-    found = activity_of(_outline(site), scope, query.bins, site.zone)
+    found = activity_of(_outline(site), scope_of(query, near_of(query, site)), query.bins, site.zone)
     return {
         'start': format_iso(found.start_ns),
         'bin_s': found.bin_s,

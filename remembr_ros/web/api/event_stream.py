@@ -29,8 +29,7 @@ async def events(site: SITE) -> StreamingResponse:
     come or go (anew: more than is told here has changed); `situation`, `exchange`, `map` and `state`. Of what
     is not read in time only the latest of its kind is kept; where that is too much, all is told anew. The id
     of an event is the version: who connects again, and is greeted with another one, has missed something."""
-    stream = site.live.open()
-    return StreamingResponse(_told(site, stream), media_type=EVENT_STREAM)
+    return StreamingResponse(_told(site, site.live.open()), media_type=EVENT_STREAM)
 
 
 def sse(kind: str, data: Mapping[str, Any], version: int | None = None) -> str:

@@ -96,8 +96,7 @@ def scope_of(query: PlaceQuery, near: Point | None = None) -> Scope:
     """
     if query.radius is not None and query.position is None:
         raise InvalidRequest('a radius needs a position, around which it is')
-    around = near if query.radius is not None else None
-    return replace(query.scope(), near=around, radius_m=query.radius)
+    return replace(query.scope(), near=near if query.radius is not None else None, radius_m=query.radius)
 
 
 def near_of(query: PlaceQuery, site: Site) -> Point | None:

@@ -158,5 +158,4 @@ class FramesPlanner(ForcedAnswerPlanner):
             Picture(whereabouts(label, hit, question), self._keyframe(hit.memory.id, 0))
             for label, hit, _ in evidence.add(evenly(pictured, self._frames))
         )
-        asked = f'{situation(question)}\n\n{len(images)} frames, oldest first:'
-        return Message('user', asked, images=images)
+        return Message('user', f'{situation(question)}\n\n{len(images)} frames, oldest first:', images=images)

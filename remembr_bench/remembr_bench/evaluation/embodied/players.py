@@ -46,8 +46,7 @@ class Playthrough:
         """Do one of the options, unless it is over."""
         if not self.over:
             self.chosen = option.of if option in self.ends else None
-            outcome = self.robot.do(option, words) if self.chosen is None else ''
-            self.did(option.text, words, outcome)
+            self.did(option.text, words, self.robot.do(option, words) if self.chosen is None else '')
 
     def did(self, option: str, words: str, outcome: str) -> None:
         """Keep a step, and look what there is now."""

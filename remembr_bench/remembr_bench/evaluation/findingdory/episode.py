@@ -154,8 +154,7 @@ class _Seeing:
             some = frames[start : start + self._frames]
             pixels = np.zeros(len(self.shown), np.int64)
             for frame in some:
-                of_frame = np.bincount(frame.instances.ravel(), minlength=len(self.shown))
-                pixels = np.maximum(pixels, of_frame)
+                pixels = np.maximum(pixels, np.bincount(frame.instances.ravel(), minlength=len(self.shown)))
                 self.shown += frame.shows(len(self._home.items))
                 self._note(number, frame)
             stays = some[-1] is frames[-1]
@@ -181,14 +180,12 @@ class _Seeing:
         for one in np.flatnonzero(frame.shows(len(self._home.items))).tolist():
             if one:
                 at = centre_of(self._home.items[one - 1], placements[one])
-                before = self._intervals.get(one, ())
-                self._intervals[one] = interval_added(before, frame.stamp_ns)
+                self._intervals[one] = interval_added(self._intervals.get(one, ()), frame.stamp_ns)
                 self._sightings[one] = thinned((*self._sightings.get(one, ()), (frame.stamp_ns, at, eye)))
 
     def _object(self, item: Item) -> Memory:
         intervals, placement = self._intervals[item.number], self._placements[item.number]
-        at = centre_of(item, placement)
-        pose = Pose(*at)
+        pose = Pose(*centre_of(item, placement))
         facts = ObjectFacts(
             labels={item.label: 1.0},
             size=item.size,

@@ -58,8 +58,7 @@ class NeedleTrial:
         elif name != PlannerName.ORACLE.value:
             return None
         truth = self.truth_of(needle)
-        answer = Answer(truth.kind, truth.text, name, binary=truth.binary, confidence=1.0)
-        return DecidedPlanner(name, answer)
+        return DecidedPlanner(name, Answer(truth.kind, truth.text, name, binary=truth.binary, confidence=1.0))
 
     def truth_of(self, needle: Needle) -> Truth:
         """Return what is right, in words: things, yes or no, or how many times."""

@@ -53,8 +53,7 @@ class _Making:
         first = self._rng.randrange(4) if secluded is None else secluded + 1
         self._secluded = '' if secluded is None else rooms[secluded].name
         self._rooms = [rooms[(first + i) % 4] for i in range(4 if secluded is None else 3)]
-        round_ = round_through(self._rooms, self._rng)
-        start = Visit(START_NS, dict(self._making.placed), round_)
+        start = Visit(START_NS, dict(self._making.placed), round_through(self._rooms, self._rng))
         self._world = HomeWorld(self._making, seed, start, self._secluded)
 
     def day(self) -> WorkDay:

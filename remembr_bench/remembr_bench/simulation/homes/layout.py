@@ -119,8 +119,7 @@ class HomeMaking:
 
     def bring(self, label: str, colour: str) -> Item | None:
         """Put a new thing anywhere; None: there is no room."""
-        maker = {**ON_FURNITURE, **ON_FLOOR, **ALIVE}[label]
-        solids = maker(0.0, -HALF_WALL_M, 'north', PAINTS[colour])
+        solids = {**ON_FURNITURE, **ON_FLOOR, **ALIVE}[label](0.0, -HALF_WALL_M, 'north', PAINTS[colour])
         item = Item(len(self.items) + 1, label, colour, 'alive' if label in ALIVE else 'small', solids)
         place = self.spot(item)
         if place is None:

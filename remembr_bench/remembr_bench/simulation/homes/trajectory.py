@@ -83,8 +83,7 @@ class _Making:
         self._rng, self._steps = random.Random(f'trajectory {seed} {steps}'), steps
         self._making = HomeMaking(random.Random(seed))
         # It looks round in one room only: of a short trajectory the first fifth has something to ask, too.
-        first = round_through(self._making.rooms[:1], self._rng)
-        start = Visit(START_NS, dict(self._making.placed), first)
+        start = Visit(START_NS, dict(self._making.placed), round_through(self._making.rooms[:1], self._rng))
         self._world = HomeWorld(self._making, seed, start)
         self._counted, self._taken = 0, 0
         self._tasks: list[SubTask] = []

@@ -135,5 +135,4 @@ def _state(
     if not fit:
         return None
     deed = max(fit, key=lambda deed: deed.end_ns)
-    yes = deed in such
-    return yes_or_no(yes, f'{listed(question, [deed])}.', hits_of([deed]))
+    return yes_or_no(deed in such, f'{listed(question, [deed])}.', hits_of([deed]))

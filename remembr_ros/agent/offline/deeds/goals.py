@@ -161,8 +161,7 @@ def _picked(asked: GoalRequest, done: Sequence[Occurrence], at_ns: int | None) -
             seconds[deed.facts.place] += round(deed.seconds)
         last = {deed.facts.place: deed for deed in done}
         done = [replace(deed, spent_ns=seconds[place] * NS) for place, deed in last.items()]
-    alone = DeedQuery(order=query.order, nth=query.nth, at_ns=at_ns)
-    return choose_deeds(alone, lambda _: done).found
+    return choose_deeds(DeedQuery(order=query.order, nth=query.nth, at_ns=at_ns), lambda _: done).found
 
 
 def _untouched(asked: GoalRequest, done: Sequence[Occurrence], log: _Log) -> list[Memory]:
