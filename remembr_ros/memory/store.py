@@ -14,11 +14,10 @@ from remembr_ros.memory.connected_store import ConnectedStore
 from remembr_ros.memory.consolidation.rule import Consolidation
 from remembr_ros.memory.intake import Intake
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
-from remembr_ros.memory.map_change import moved
 from remembr_ros.memory.model.engine import Engine, Entry
 from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import ANYTHING, Scope
-from remembr_ros.memory.model.record import OBJECT, PLACE, Memory, Observation
+from remembr_ros.memory.model.record import OBJECT, PLACE, Memory, Observation, moved
 from remembr_ros.memory.model.storable import storable
 from remembr_ros.memory.objects.corrections import ObjectCorrection, corrected
 from remembr_ros.memory.objects.known import KnownObject, known_objects

@@ -7,16 +7,15 @@ from functools import partial
 
 import numpy as np
 
-from remembr_ros.agent.model.answer import Answer
+from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.agent.model.same_place import SAME_PLACE_M, SamePlace, by_place
-from remembr_ros.errors import GoalRejected
+from remembr_ros.errors import GoalRejected, NoPlace
 from remembr_ros.geometry import Pose, StampedPose, distance, wrap_angle
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.memory.places.place import NamedPlace, place_of
 from remembr_ros.memory.places.places import Places
-from remembr_ros.navigation.goal import goal_from_answer
 from remembr_ros.navigation.grid import Grid, walls_between
 from remembr_ros.navigation.route import shortest_order
 from remembr_ros.navigation.terrain import FREE_STEP_M, Terrain
@@ -129,6 +128,36 @@ def _wanted(
             left_out.append(str(error))
     left_out += [f'more than {rules.max_places} places: raise max_places'] * (len(wanted) > rules.max_places)
     return wanted[: rules.max_places]
+
+
+def goal_from_answer(answer: Answer, *, frame_id: str, map_id: str = '') -> Pose:
+    """Return where to drive so that the robot stands and faces as it did when it saw what was asked for.
+
+    :param frame_id: the frame that the robot navigates in, such as 'map'
+    :param map_id: the map that the robot is on; empty if there is only one
+    :raises NoPlace: the answer has none
+    :raises GoalRejected: the place has no evidence, or lies in another frame or on another map
+    """
+    if answer.kind is not Kind.POSITION:
+        why = '' if answer.kind is Kind.NOT_SEEN else '; ask where something is'
+        raise NoPlace(f'an answer of kind {answer.kind.value} has no place to go to{why}')
+    if not answer.evidence:
+        raise GoalRejected('the answer rests on no memory')
+    if answer.pose is None:
+        raise NoPlace('the memory has no place: the pose was not known when it was made')
+    if answer.frame_id != frame_id:
+        raise GoalRejected(
+            f'the place is in the frame {answer.frame_id!r}, but the robot navigates in {frame_id!r}'
+        )
+    if answer.map_id != map_id:
+        raise GoalRejected(
+            f'the place is on the map {answer.map_id!r}, but the robot is on {map_id!r}; '
+            'its coordinates mean nothing here'
+        )
+    pose = answer.pose
+    if not all(math.isfinite(value) for value in (*pose.position, pose.yaw)):
+        raise GoalRejected(f'the pose {pose} is not finite')
+    return Pose(pose.x, pose.y, pose.z, wrap_angle(pose.yaw))
 
 
 def _places(evidence: Sequence[Hit], same_place: SamePlace) -> list[Memory]:

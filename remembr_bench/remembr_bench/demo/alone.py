@@ -16,7 +16,7 @@ from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
-from remembr_ros.navigation.goal import goal_from_answer
+from remembr_ros.navigation.plan import goal_from_answer
 
 
 class DemoAlone:

@@ -1,13 +1,14 @@
 """A memory: what was seen, over which time, where."""
 
 import hashlib
+import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import Pose
+from remembr_ros.geometry import Pose, RigidTransform
 
 # Caption of a segment that no captioner described: place, time and keyframes are kept all the same.
 UNCAPTIONED = '(not captioned)'
@@ -105,3 +106,36 @@ def check_name(kind: str, name: str, most: int = MAX_NAME) -> None:
     check_plain(name)
     if len(name.encode()) > most:
         raise InvalidRequest(f'the {kind} {name[:40]!r}... is longer than {most} bytes')
+
+
+def moved(
+    memory: Memory,
+    transform: RigidTransform | None = None,
+    *,
+    map_id: str | None = None,
+    frame_id: str | None = None,
+) -> Memory:
+    """Return a memory as it is placed in another map.
+
+    Its id stays, as do the texts, and so its vectors.
+
+    :param transform: where the memory's map is in the other one; None: in the same place
+    :param map_id: the other map's name; None: as before
+    :param frame_id: the other map's frame; None: as before
+    :raises InvalidRequest: the frame has no name, or the place would be out of range
+    """
+    if frame_id is not None and not frame_id:
+        raise InvalidRequest("a frame needs a name, such as 'map'")
+    pose = memory.pose
+    if pose is not None and transform is not None:
+        pose = transform.pose(pose)
+        if not all(map(math.isfinite, (*pose.position, pose.yaw))):
+            raise InvalidRequest(
+                f'memory {memory.id} at {memory.pose} would be at {pose}; check the transform, in metres'
+            )
+    return replace(
+        memory,
+        pose=pose,
+        map_id=memory.map_id if map_id is None else map_id,
+        frame_id=memory.frame_id if frame_id is None else frame_id,
+    )

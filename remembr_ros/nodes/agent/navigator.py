@@ -12,9 +12,8 @@ from remembr_ros.agent.model.same_place import SamePlace
 from remembr_ros.errors import Cancelled, GoalRejected
 from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.navigation.goal import goal_from_answer
 from remembr_ros.navigation.grid import Grid
-from remembr_ros.navigation.plan import Plan, Rules, describe, plan_goals, same_place_of
+from remembr_ros.navigation.plan import Plan, Rules, describe, goal_from_answer, plan_goals, same_place_of
 from remembr_ros.navigation.terrain import KeepOut, Terrain
 from remembr_ros.nodes.agent.ask_request import AskOutcome, Inquiry
 from remembr_ros.nodes.agent.parameters import AgentParameters

@@ -20,8 +20,7 @@ from remembr_ros.nodes.speech.parameters import SpeechParameters
 from remembr_ros.speech.attention import Attention, AttentionRules, UtteranceKind
 from remembr_ros.speech.listener import Listener, Understood
 from remembr_ros.speech.sound.microphone import Microphone
-from remembr_ros.speech.sound.source import SoundSource
-from remembr_ros.speech.sound.wav_source import WavSource
+from remembr_ros.speech.sound.source import SoundSource, WavSource
 from remembr_ros.speech.speaker import ProgramSpeaker, make_speaker
 from remembr_ros.speech.utterances import UtteranceCutter
 from remembr_ros.speech.whisper import SileroStream, WhisperTranscriber

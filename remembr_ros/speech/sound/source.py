@@ -1,11 +1,16 @@
 """Where sound comes from, and the queue in which it waits to be understood."""
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from remembr_ros.speech.sound.audio import Block
+from remembr_ros.errors import BagUnreadable
+from remembr_ros.speech.sound.audio import Block, WavFile
+
+BLOCK_S = 0.1  # [s] read of a wav file at once
 
 Deliver = Callable[[Block | None], None]
 """Takes the next block of a stream, from any thread; None: the stream has ended. It may wait where the source
@@ -39,6 +44,58 @@ class SoundSource(Protocol):
 
     def stop(self) -> None:
         """End that; nothing is delivered after the return."""
+
+
+class WavSource:
+    """Plays a wav file once, in real time, like a microphone.
+
+    :param path: of PCM, any rate and number of channels
+    :param real_time: false: as fast as it is taken
+    """
+
+    def __init__(self, path: str | Path, *, real_time: bool = True) -> None:
+        self._path = path
+        self.name = str(path)
+        self.live = real_time
+        self.problem = ''
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def check(self) -> None:
+        """Open the file once.
+
+        :raises BagUnreadable: it is missing, damaged or not PCM
+        """
+        WavFile(self._path).__exit__()
+
+    def start(self, deliver: Deliver) -> None:
+        self.problem = ''
+        self._stopped.clear()
+        self._thread = threading.Thread(target=self._play, args=(deliver,), name='wav', daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def _play(self, deliver: Deliver) -> None:
+        try:
+            with WavFile(self._path) as file:
+                begin_ns, played = time.monotonic_ns(), 0
+                while not self._stopped.is_set() and (frames := file.read(round(BLOCK_S * file.rate))).size:
+                    played += len(frames)
+                    due_ns = begin_ns + played * 1_000_000_000 // file.rate
+                    if self.live and self._stopped.wait(max(due_ns - time.monotonic_ns(), 0) / 1e9):
+                        return
+                    deliver(Block(frames, file.rate, time.monotonic_ns()))
+        except BagUnreadable as error:
+            self.problem = str(error)
+        except OSError as error:  # the file went away while it was played
+            self.problem = f'{self._path} cannot be read on: {error}'
+        if not self._stopped.is_set():
+            deliver(None)
 
 
 class SoundQueue:

@@ -12,8 +12,7 @@ from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose, RigidTransform
 from remembr_ros.memory import whole_changes, write_ahead_log
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
-from remembr_ros.memory.map_change import moved
-from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.record import Memory, moved
 from remembr_ros.memory.whole_changes import WholeChanges
 from test.unit.memory.test_store import jpeg
 

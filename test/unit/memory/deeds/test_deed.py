@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose, RigidTransform, quaternion_from_yaw
 from remembr_ros.memory.deeds.deed import OUTCOMES, deed, each_time, facts_of
-from remembr_ros.memory.map_change import moved
 from remembr_ros.memory.model.codec import checked, to_plain
+from remembr_ros.memory.model.record import moved
 
 T = 1_700_000_000_000_000_000
 

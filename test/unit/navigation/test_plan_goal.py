@@ -10,7 +10,7 @@ from remembr_ros.errors import GoalRejected, NoPlace
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.navigation.goal import goal_from_answer
+from remembr_ros.navigation.plan import goal_from_answer
 
 POSE = Pose(1.0, 2.0, 0.1, 0.5)
 MEMORY = Memory('m', 'robbie', 0, 1, 'A lift.', pose=POSE, map_id='ground')

@@ -6,8 +6,7 @@ import pytest
 
 from remembr_ros.errors import BagUnreadable
 from remembr_ros.speech.sound.audio import WavFile
-from remembr_ros.speech.sound.source import SoundSource
-from remembr_ros.speech.sound.wav_source import WavSource
+from remembr_ros.speech.sound.source import SoundSource, WavSource
 
 
 @pytest.fixture

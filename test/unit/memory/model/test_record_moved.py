@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose, RigidTransform, distance, inverse
-from remembr_ros.memory.map_change import moved
-from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.record import Memory, moved
 
 coordinates = st.floats(-1e4, 1e4)
 angles = st.floats(-math.pi, math.pi)
