@@ -93,7 +93,10 @@ class Bounds:
             return done.result()
         finally:
             if not done.done():
-                self._end()
+                with self._lock:
+                    self._ended = True
+                    if self._socket is not None:
+                        _shut_down(self._socket)
 
     def follow(self, event: str, about: Mapping[str, Any]) -> None:
         """Take note of the connection; the HTTP client's trace callback."""
@@ -104,12 +107,6 @@ class Bounds:
                     _shut_down(self._socket)
         if event.endswith('send_request_body.complete'):
             self.sent = True
-
-    def _end(self) -> None:
-        with self._lock:
-            self._ended = True
-            if self._socket is not None:
-                _shut_down(self._socket)
 
 
 _CURRENT: ContextVar[Bounds] = ContextVar('bounds')  # those of the request of a thread

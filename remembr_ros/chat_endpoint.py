@@ -262,8 +262,7 @@ def wait_s(attempt: int, retry_after: str | None) -> float:
     :param attempt: 0 after the first one
     :param retry_after: the server's header, seconds or an HTTP date
     """
-    jittered = random.uniform(0.0, min(LONGEST_S, FIRST_S * 2.0 ** min(attempt, 10)))
-    return max(jittered, _asked_s(retry_after))
+    return max(random.uniform(0.0, min(LONGEST_S, FIRST_S * 2.0 ** min(attempt, 10))), _asked_s(retry_after))
 
 
 def _asked_s(retry_after: str | None) -> float:

@@ -163,24 +163,15 @@ class BagWriter:
     def camera_info(self, header: Any, intrinsics: Intrinsics) -> Any:
         """Return a sensor_msgs/CameraInfo with the distortion model plumb_bob."""
         width, height = intrinsics.size
+        whole = dict.fromkeys(('x_offset', 'y_offset', 'height', 'width'), 0)
         return self.make(
             'sensor_msgs/msg/CameraInfo',
             header=header,
             height=height,
             width=width,
             distortion_model='plumb_bob',
-            d=np.array(intrinsics.d, np.float64),
-            k=np.array(intrinsics.k, np.float64),
-            r=np.array(intrinsics.r, np.float64),
-            p=np.array(intrinsics.p, np.float64),
+            **{name: np.array(getattr(intrinsics, name), np.float64) for name in 'dkrp'},
             binning_x=0,
             binning_y=0,
-            roi=self.make(
-                'sensor_msgs/msg/RegionOfInterest',
-                x_offset=0,
-                y_offset=0,
-                height=0,
-                width=0,
-                do_rectify=False,
-            ),
+            roi=self.make('sensor_msgs/msg/RegionOfInterest', **whole, do_rectify=False),
         )

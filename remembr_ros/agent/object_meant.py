@@ -1,12 +1,11 @@
 """Asks a vision language model which object a deed was done to, and its state since."""
 
 from collections.abc import Sequence
-from functools import cache
-from importlib.resources import files
 
 from remembr_ros.agent.chat.bounded_call import complete
 from remembr_ros.agent.chat.client import ChatClient, Message, Picture
 from remembr_ros.agent.chat.loose_json import read_object
+from remembr_ros.agent.llm.budgeted_dialogue import prompt
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import ReplyInvalid
 
@@ -27,10 +26,8 @@ def look_which(
     """
     listed = '\n'.join(f'{number}: {name}' for number, name in enumerate(names, start=1))
     shown = tuple(Picture(f'Picture {number}:', jpeg) for number, jpeg in enumerate(pictures, start=1))
-    messages = (
-        Message('system', _prompt()),
-        Message('user', f'The robot: {deed}\n{listed}', images=shown),
-    )
+    asked = Message('user', f'The robot: {deed}\n{listed}', images=shown)
+    messages = (Message('system', prompt('which')), asked)
     reply = complete(chat, messages, run=run, call_timeout_s=CALL_S).content
     begin, end = reply.find('{'), reply.rfind('}')
     reply_object = read_object(reply[begin : end + 1]) or {}
@@ -42,8 +39,3 @@ def look_which(
     state = ' '.join(state.split()).strip('.').lower()
     known = state and state not in ('unknown', 'none', 'n/a') and len(state) <= MAX_STATE
     return (number - 1 if number else None), state if known else ''
-
-
-@cache
-def _prompt() -> str:
-    return (files('remembr_ros.agent.llm') / 'prompts' / 'which.md').read_text(encoding='utf-8')

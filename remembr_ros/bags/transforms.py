@@ -99,7 +99,10 @@ class TransformTree:
             return False
         edge = self._edges.get(child)
         if edge is None or edge.parent != parent or edge.static != static:
-            self._break_ring(parent, child)
+            # The transform that would make the child its own ancestor goes: the newer publisher is believed.
+            above = self._ancestry(parent)
+            if child in above:
+                del self._edges[above[above.index(child) - 1]]
             edge = self._edges[child] = _Edge(parent, static)
         edge.insert(stamp_ns, (position, (x / norm, y / norm, z / norm, w / norm)), self._history_ns)
         return True
@@ -185,12 +188,6 @@ class TransformTree:
         while (edge := self._edges.get(frames[-1])) is not None:
             frames.append(edge.parent)
         return frames
-
-    def _break_ring(self, parent: str, child: str) -> None:
-        """Drop the transform that would make the child its own ancestor: the newer publisher is believed."""
-        above = self._ancestry(parent)
-        if child in above:
-            del self._edges[above[above.index(child) - 1]]
 
     def _path(self, parent: str, child: str) -> tuple[list[str], list[str]] | None:
         """Return the frames below the nearest common ancestor: up from the parent, up from the child."""

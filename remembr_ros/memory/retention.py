@@ -243,8 +243,7 @@ def _compared(candidate: _Candidate, following: _Candidate) -> _Tells:
     every = (candidate.words | following.words).bit_count()
     if every and common < ALIKE * every:
         return _Tells.SAME_VIEW
-    soon = following.start_ns - candidate.end_ns <= SOON_NS
-    return _Tells.REPEATED_SOON if soon else _Tells.REPEATED
+    return _Tells.REPEATED_SOON if following.start_ns - candidate.end_ns <= SOON_NS else _Tells.REPEATED
 
 
 def is_meant(memory: Memory, ids: Collection[str] | None, scope: Scope, text: str) -> bool:

@@ -134,7 +134,9 @@ class WholeChanges:
                 if move.has_ended:
                     continue
                 if move.plan.asked == asked and _is_done(engine, move.plan.placed):
-                    self._place(engine, _put_back(engine, move.plan.placed))
+                    # Some are where they were before: somebody imported an older copy of them since.
+                    older = [put for now, put in _changing(engine, move.plan.placed) if now == put.was]
+                    self._place(engine, older)
                     self._moved.append(move)
                 else:
                     move.end()
@@ -276,11 +278,6 @@ def _is_done(engine: Engine, placed: Sequence[Placed]) -> bool:
     is enough: others may have been forgotten since, or extended by a stay.
     """
     return any(now == move.to for now, move in _changing(engine, placed))
-
-
-def _put_back(engine: Engine, placed: Sequence[Placed]) -> list[Placed]:
-    """Return those that are where they were before: somebody imported an older copy of them since."""
-    return [move for now, move in _changing(engine, placed) if now == move.was]
 
 
 def _changing(engine: Engine, placed: Sequence[Placed]) -> Iterator[tuple[Location, Placed]]:

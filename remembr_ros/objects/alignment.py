@@ -48,8 +48,7 @@ class Correction:
     def variance(self, points: _Numbers) -> _Numbers:
         """Return how uncertain that is along each axis [m2], shape (n, 3)."""
         levers = _levers(points, self.eye)
-        variance = np.einsum('nij,jk,nik->ni', levers, self.covariance, levers)
-        return np.pad(variance, ((0, 0), (0, 1)))
+        return np.pad(np.einsum('nij,jk,nik->ni', levers, self.covariance, levers), ((0, 0), (0, 1)))
 
     def told_by(self, seen: _Numbers, known: _Numbers, variance: _Numbers) -> 'Correction':
         """Return the most likely correction, of which this one is what was known before.

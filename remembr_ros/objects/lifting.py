@@ -162,8 +162,7 @@ def _fitted(detection: Detection, view: CameraView) -> Detection | None:
 
 def _corners(extent: Extent, view: CameraView) -> Points:
     """Return the eight corners of a box that was told in the map."""
-    pose = extent.pose if extent.in_map else compose(view.pose, extent.pose)
-    return to_parent(CUBE * extent.size, pose)
+    return to_parent(CUBE * extent.size, extent.pose if extent.in_map else compose(view.pose, extent.pose))
 
 
 def _told(extent: Extent, view: CameraView) -> _Box:

@@ -3,6 +3,8 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.resources import files
 
 from remembr_ros.agent.chat.bounded_call import complete
 from remembr_ros.agent.chat.client import ChatClient, Message, Reply, Tool
@@ -155,3 +157,9 @@ def fit(messages: Sequence[Message], most: int, keep: int) -> list[Message] | No
 
 def _size(text: str) -> int:
     return len(text.encode('utf-8', 'replace'))
+
+
+@cache
+def prompt(name: str) -> str:
+    """Return a prompt of this package."""
+    return (files('remembr_ros.agent.llm') / 'prompts' / f'{name}.md').read_text(encoding='utf-8')

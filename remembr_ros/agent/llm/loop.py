@@ -8,12 +8,11 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import cache, partial
-from importlib.resources import files
+from functools import partial
 
 from remembr_ros.agent.chat.client import ChatClient, Message, Reply, ToolCall
 from remembr_ros.agent.chat.loose_json import read_object
-from remembr_ros.agent.llm.budgeted_dialogue import BudgetedDialogue
+from remembr_ros.agent.llm.budgeted_dialogue import BudgetedDialogue, prompt
 from remembr_ros.agent.llm.call_context import CallContext, Job, Tell
 from remembr_ros.agent.llm.in_parallel import in_parallel
 from remembr_ros.agent.llm.recall_tools import Recalled, introduce
@@ -80,7 +79,7 @@ class LoopPlanner:
 
     def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
         context = CallContext(question, recall, run, self.memories_per_call, self.second_look)
-        system = _prompt('system').format(rounds=self.rounds, calls_per_round=self.calls_per_round)
+        system = prompt('system').format(rounds=self.rounds, calls_per_round=self.calls_per_round)
         asked = situation(question, context.survey)
         if question.prior is not None:
             asked += f'\n{_before(question.prior, context)}'
@@ -153,8 +152,7 @@ class LoopPlanner:
         if jobs:
             names = ', '.join(f'{calls[i].name} {calls[i].arguments[:100]}' for i in jobs)
             run.on_progress(Progress('recalling', names, len(context.evidence)))
-        outcomes = in_parallel(list(jobs.values()), run)
-        for index, outcome in zip(jobs, outcomes, strict=True):
+        for index, outcome in zip(jobs, in_parallel(list(jobs.values()), run), strict=True):
             texts[index] = self._shown(calls[index], outcome, context, run)
         if jobs:
             run.on_progress(
@@ -250,8 +248,3 @@ def _before(turn: Turn, context: CallContext) -> str:
     if turn.answer.evidence:
         lines.append(introduce(Recalled(turn.answer.evidence[:3], len(turn.answer.evidence)), context))
     return '\n'.join(lines)
-
-
-@cache
-def _prompt(name: str) -> str:
-    return (files('remembr_ros.agent.llm') / 'prompts' / f'{name}.md').read_text(encoding='utf-8')

@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from typing import Protocol
 
 from remembr_ros.agent.chat.bounded_call import complete
 from remembr_ros.agent.chat.client import ChatClient, Message, Picture
-from remembr_ros.agent.llm.budgeted_dialogue import PER_MESSAGE, PER_PICTURE, estimate
+from remembr_ros.agent.llm.budgeted_dialogue import PER_MESSAGE, PER_PICTURE, estimate, prompt
 from remembr_ros.agent.planner import Run
 from remembr_ros.captioning.captioners.captioner import Captioner, Clip, caption_clip
 from remembr_ros.errors import CaptionerFailed, InvalidRequest
@@ -57,14 +55,14 @@ class ModelLook:
 
     def tokens(self, memory: Memory) -> int:
         pictures = min(len(memory.keyframes), MAX_PICTURES)
-        return estimate([Message('system', _prompt())]) + PER_MESSAGE + pictures * PER_PICTURE
+        return estimate([Message('system', prompt('look'))]) + PER_MESSAGE + pictures * PER_PICTURE
 
     def look(self, memory: Memory, question: str, run: Run) -> str:
         pictures = [
             Picture(f'Picture {number}:', jpeg)
             for number, jpeg in enumerate(_pictures(memory, self.keyframes), start=1)
         ]
-        messages = (Message('system', _prompt()), Message('user', question, images=tuple(pictures)))
+        messages = (Message('system', prompt('look')), Message('user', question, images=tuple(pictures)))
         reply = complete(self.chat, messages, run=run, call_timeout_s=self.call_timeout_s)
         return reply.content.strip()[:MAX_SEEN] or 'nothing was said'
 
@@ -104,8 +102,3 @@ def _decoded(jpegs: Sequence[bytes]) -> list[Bgr]:
         return [decode_compressed('jpeg', jpeg) for jpeg in jpegs]
     except ValueError as error:
         raise InvalidRequest(f'a picture is damaged: {error}') from error
-
-
-@cache
-def _prompt() -> str:
-    return (files('remembr_ros.agent.llm') / 'prompts' / 'look.md').read_text(encoding='utf-8')

@@ -206,8 +206,7 @@ def _inside(scope: Scope, request: Request, kind: RelationKind, recall: Recall) 
     elif kind is RelationKind.NEAR:
         query = Query(place=scope.near, scope=scope, limit=POOL)
     else:
-        limit = 1 if kind is RelationKind.BEFORE and not request.reading else POOL
-        query = Query(scope=scope, limit=limit)
+        query = Query(scope=scope, limit=1 if kind is RelationKind.BEFORE and not request.reading else POOL)
     return list(recall.find(query))
 
 

@@ -104,6 +104,5 @@ def claim_of_day(asked: DayRequest, question: Question, recall: Recall) -> Claim
 
 def _is_long(window: Window) -> bool:
     """Tell whether a time is asked about that is more than a moment."""
-    if window.after_ns is None or window.before_ns is None:
-        return False
-    return window.before_ns - window.after_ns >= LONG_NS
+    after_ns, before_ns = window.after_ns, window.before_ns
+    return after_ns is not None and before_ns is not None and before_ns - after_ns >= LONG_NS

@@ -104,8 +104,7 @@ def _turn(asked: MotionQuestion, way: Journey) -> Claim:
         meant = _among(asked, way, every_turn if asked.anchors else of_side)
         is_so = bool(meant) and asked.side in (None, meant[0].motion)
         text = f'I turned {turned(meant[0])}' if meant else f'I did not turn {named}'.rstrip()
-        evidence = _hits(meant[0]) if meant else _some(asked, way)
-        return yes_or_no(is_so, f'{text}.', evidence)
+        return yes_or_no(is_so, f'{text}.', _hits(meant[0]) if meant else _some(asked, way))
     found = _among(asked, way, of_side)
     if asked.counting:
         return _count(f'turned {named}'.rstrip(), found, asked, way)

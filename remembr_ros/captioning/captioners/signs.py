@@ -194,10 +194,8 @@ def _key(text: str) -> str:
 
 
 def _same(a: str, b: str) -> bool:
-    if _key(a) == _key(b):
-        return True
     words_a, words_b = _words(a), _words(b)
-    return len(words_a) == len(words_b) and all(map(_alike, words_a, words_b))
+    return _key(a) == _key(b) or (len(words_a) == len(words_b) and all(map(_alike, words_a, words_b)))
 
 
 def _alike(a: str, b: str) -> bool:

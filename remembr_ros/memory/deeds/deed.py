@@ -261,5 +261,4 @@ def _made(facts: _Facts) -> str:
 
 
 def _the(name: str) -> str:
-    is_one = name[:1].isupper() or name.startswith(('the ', 'a ', 'an ', 'my '))
-    return name if is_one else f'the {name}'
+    return name if name[:1].isupper() or name.startswith(('the ', 'a ', 'an ', 'my ')) else f'the {name}'

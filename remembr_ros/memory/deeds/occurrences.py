@@ -143,8 +143,7 @@ class OccurrenceSource:
             for item, place in zip(seen, names, strict=True)
         ]
         if query.object and not query.scope.source:
-            things = self._recall.find_objects(ObjectQuery(query.object, scope=query.scope))
-            for thing in things.objects:
+            for thing in self._recall.find_objects(ObjectQuery(query.object, scope=query.scope)).objects:
                 facts = DeedFacts(
                     kind=SIGHT, object=query.object, object_id=thing.known.id, place=thing.place
                 )

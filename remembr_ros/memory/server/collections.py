@@ -189,8 +189,7 @@ def memory_from_row(row: Mapping[str, Any]) -> Memory:
 
 def _kind(able: Features) -> dict[str, Any]:
     """Return what both collections have in common."""
-    spread = {'num_partitions': PARTITIONS} if able.robots_apart else {}
-    return {'consistency_level': CONSISTENCY, **spread}
+    return {'consistency_level': CONSISTENCY, **({'num_partitions': PARTITIONS} if able.robots_apart else {})}
 
 
 def claim(client: Any, collection: str, name: str, timeout_s: float) -> None:

@@ -87,7 +87,10 @@ class PoseSubscription:
         self._fixes = FixTrack((datum[0], datum[1], datum[2]) if datum else None)
         source = parameters.pose_source
         if source == 'tf':
-            self._listen_to_tf()
+            self._chain = ChainPoses(self._tree, parameters.map_frame, parameters.base_frame)
+            subscribe, kind = node.topics.subscribe, tf_message()
+            subscribe(kind, '/tf', lambda msg: self._on_tf(msg, static=False), qos.TF, yields=True)
+            subscribe(kind, '/tf_static', lambda msg: self._on_tf(msg, static=True), qos.TF_STATIC)
         elif source != 'none':
             kind, topic = _TOPICS[source]
             callback = self._on_fix if source == 'navsat' else self._on_message
@@ -134,12 +137,6 @@ class PoseSubscription:
             self._hand_on([StampedPose(stamp_ns, pose, self._parameters.map_frame)])
 
     # TF
-
-    def _listen_to_tf(self) -> None:
-        self._chain = ChainPoses(self._tree, self._parameters.map_frame, self._parameters.base_frame)
-        subscribe, kind = self._node.topics.subscribe, tf_message()
-        subscribe(kind, '/tf', lambda msg: self._on_tf(msg, static=False), qos.TF, yields=True)
-        subscribe(kind, '/tf_static', lambda msg: self._on_tf(msg, static=True), qos.TF_STATIC)
 
     def fill(self, stamp_ns: int) -> None:
         """Hand on the pose at this time where TF knows it at any time."""

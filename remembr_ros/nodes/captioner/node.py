@@ -163,7 +163,10 @@ class CaptionerNode(ManagedNode):
         if type(msg) not in self._images:
             return  # the last one of a transport that was given up
         if len(self._images) > 1:
-            self._choose_transport(type(msg))
+            # The first kind of image that arrives is kept to: both are the same camera.
+            for other in [other for other in self._images if other is not type(msg)]:
+                self.topics.close(self._images.pop(other))
+            self.get_logger().info(f'images come as {type(msg).__name__}')
         self._frames += 1
         self._last_image = time.monotonic()
         self._silence.reset()
@@ -171,12 +174,6 @@ class CaptionerNode(ManagedNode):
         if self._pose_source is not None:
             self._pose_source.fill(frame.stamp_ns)
         self._put(self._placer.add(frame))
-
-    def _choose_transport(self, kind: type) -> None:
-        """Keep to the first kind of image that arrives: both are the same camera."""
-        for other in [other for other in self._images if other is not kind]:
-            self.topics.close(self._images.pop(other))
-        self.get_logger().info(f'images come as {kind.__name__}')
 
     def _end_segment(self) -> None:
         self._put(self._placer.flush())

@@ -141,8 +141,7 @@ class EventsNode(ManagedNode):
     def start(self) -> None:
         p = self.parameters
         poses = PoseBuffer(HISTORY_S, max_age_s=p.pose_max_age, hold_s=p.pose_hold)
-        wait_ns = 0 if p.pose_source == 'none' else WAIT_FOR_POSES_NS
-        self._placer = DeedPlacer(poses, p.map_id, wait_ns)
+        self._placer = DeedPlacer(poses, p.map_id, 0 if p.pose_source == 'none' else WAIT_FOR_POSES_NS)
         self._watch = EventWatch(self.now_ns(), p.left_out, p.map_frame)
         self._graph = GraphWatch(self, self._watch, self.topics, self.now_ns)
         self._poses = PoseSubscription(self, p, self._placer.add)

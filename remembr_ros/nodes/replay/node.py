@@ -171,8 +171,7 @@ class BagPlayerNode(Node):
             try:
                 publishers[topic] = self.create_publisher(message, name, _profile(topic))
             except InvalidTopicNameException as error:
-                why = f'not played: {str(error).splitlines()[0]} {topic}'
-                self.get_logger().warning(printable(why))
+                self.get_logger().warning(printable(f'not played: {str(error).splitlines()[0]} {topic}'))
         if skipped:
             self.get_logger().warning(
                 printable(f'not played, the message types are not installed: {", ".join(skipped)}')

@@ -39,8 +39,7 @@ class Playthrough:
 
     @property
     def over(self) -> bool:
-        used_up = len(self.done) >= self._steps or time.monotonic() > self.deadline
-        return used_up or self.chosen is not None
+        return len(self.done) >= self._steps or time.monotonic() > self.deadline or self.chosen is not None
 
     def do(self, option: Option, words: str = '') -> None:
         """Do one of the options, unless it is over."""

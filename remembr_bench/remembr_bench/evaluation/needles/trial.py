@@ -143,8 +143,7 @@ def load_trajectory(config: RunConfig, seed: int, tokens: int) -> Drive:
     """
     name = f'home-{seed}-{tokens}'
     short = _captions(_lived(seed, LEAST_STEPS)[1].memories)
-    steps = max(round(tokens / tokens_of(short) * len(short)), LEAST_STEPS)
-    trajectory, episode = _lived(seed, steps)
+    trajectory, episode = _lived(seed, max(round(tokens / tokens_of(short) * len(short)), LEAST_STEPS))
     captions, items = _captions(episode.memories), trajectory.day.home.items
     seen_ns = {
         guest: first_ns

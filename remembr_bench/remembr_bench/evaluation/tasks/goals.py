@@ -98,8 +98,7 @@ def standing(pose: Pose, predicate: Predicate, simulator: Simulator) -> Standing
     else:
         points = simulator.viewpoints(thing.id)
         near = bool((np.hypot(*(points - (pose.x, pose.y)).T) <= VIEWPOINT_M).any())
-    seen = turned and simulator.part_seen(pose, thing.id) >= SEEN_PART
-    return Standing(near and turned, seen)
+    return Standing(near and turned, turned and simulator.part_seen(pose, thing.id) >= SEEN_PART)
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,8 +83,7 @@ def _here(about: _About) -> Claim:
     shown = newest if found is None else [_hit(found)]
     if not about.asked.places:
         return Claim(Kind.TEXT, text, shown)
-    inside = found is not None and places.is_part(found, about.asked.places[0])
-    return yes_or_no(inside, text, shown)
+    return yes_or_no(found is not None and places.is_part(found, about.asked.places[0]), text, shown)
 
 
 def _known(about: _About) -> Claim:
