@@ -102,7 +102,9 @@ def position_std(covariance: Sequence[float]) -> float:
     xx, xy, yy = covariance[0], covariance[1], covariance[7]
     if not all(map(math.isfinite, (xx, xy, yy))):
         return math.inf
-    return 0.0 if xx < 0.0 or yy < 0.0 else math.sqrt((xx + yy) / 2.0 + math.hypot((xx - yy) / 2.0, xy))
+    if xx < 0.0 or yy < 0.0:
+        return 0.0
+    return math.sqrt((xx + yy) / 2.0 + math.hypot((xx - yy) / 2.0, xy))
 
 
 def wrap_angle(angle: float) -> float:

@@ -132,4 +132,5 @@ def embedded(memories: Sequence[Memory], embedder: Embedder) -> list[Entry]:
     """Return memories with the vectors of their passages."""
     texts = [[passage.text for passage in passages(memory)] or [''] for memory in memories]
     vectors = embedder.embed([text for of_one in texts for text in of_one])
-    return list(map(Entry, memories, np.split(vectors, np.cumsum([len(text) for text in texts])[:-1])))
+    ends = np.cumsum([len(text) for text in texts])
+    return list(map(Entry, memories, np.split(vectors, ends[:-1])))

@@ -69,7 +69,9 @@ def after_refusal(
         if field in request and re.search(pattern, reply):
             return _without(can, request, lost)
     roles = {message.get('role') for message in request.get('messages', ())}
-    return replace(can, system_role=False) if 'system' in roles and _NO_SYSTEM.search(reply) else None
+    if 'system' in roles and _NO_SYSTEM.search(reply):
+        return replace(can, system_role=False)
+    return None
 
 
 def used_in(request: Mapping[str, Any]) -> frozenset[str]:

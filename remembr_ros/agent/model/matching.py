@@ -293,7 +293,8 @@ def _texts(memory: Memory) -> tuple[str, ...]:
 
 
 def _is_present(asked: str, present: set[str], least: float = MIN_ALIKE, *, deed: bool = False) -> bool:
-    return not present.isdisjoint({asked, *other_stems(asked, deed=deed)}) or _is_alike(asked, present, least)
+    names = {asked, *other_stems(asked, deed=deed)}
+    return not present.isdisjoint(names) or _is_alike(asked, present, least)
 
 
 def _is_alike(asked: str, present: set[str], least: float) -> bool:

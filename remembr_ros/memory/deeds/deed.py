@@ -257,7 +257,9 @@ def _made(facts: _Facts) -> str:
         return f'failed to {plain}{object_}'
     if facts.outcome == 'cancelled':
         return f'was stopped before it could {plain}{object_}'
-    return f'began to {plain}{object_}' if facts.outcome == 'unknown' and facts.reason else f'{past}{object_}'
+    if facts.outcome == 'unknown' and facts.reason:
+        return f'began to {plain}{object_}'
+    return f'{past}{object_}'
 
 
 def _the(name: str) -> str:

@@ -46,7 +46,8 @@ def with_object_ids(memory: Memory, known: Sequence[KnownObject]) -> Memory:
                 found['details'] = {**memory.facts.get('details', {}), BY: 'id'}
     if facts is None or not found:
         return memory
-    return replace(memory, caption=sentence(facts.model_copy(update=found)), facts={**memory.facts, **found})
+    caption = sentence(facts.model_copy(update=found))
+    return replace(memory, caption=caption, facts={**memory.facts, **found})
 
 
 def object_meant(

@@ -78,7 +78,8 @@ class ReadOnlyEngine(EmbeddedEngine):
 
 def _copy(path: Path, collection: str, folder: Path) -> int:
     """Copy what is read of a memory into a folder; return its size [bytes]."""
-    paths = [path, *path.parent.glob(f'{path.name}[-.]*'), *(Path(f'{path}.index') / collection).glob('*')]
+    index = Path(f'{path}.index') / collection
+    paths = [path, *path.parent.glob(f'{path.name}[-.]*'), *index.glob('*')]
     files = [file for file in paths if file.is_file()]
     size = sum(map(size_on_disk, files))
     free = shutil.disk_usage(folder).free

@@ -118,7 +118,9 @@ def is_longer_misreading(text: str, known: str) -> bool:
 
 
 def _folded_word(word: str) -> str:
-    return word if 2 * sum(map(str.isdigit, word)) > len(word) else word.translate(_MISREAD).replace('l', 'i')
+    if 2 * sum(map(str.isdigit, word)) > len(word):
+        return word
+    return word.translate(_MISREAD).replace('l', 'i')
 
 
 def _is_sign(text: str) -> bool:

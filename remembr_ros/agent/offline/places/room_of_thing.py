@@ -30,7 +30,9 @@ def without_room(text: str, places: Places) -> str:
         text,
         re.IGNORECASE,
     )
-    return f'Where {"is " if asked["holds"] else ""}{asked["rest"]}?' if asked is not None else text
+    if asked is None:
+        return text
+    return f'Where {"is " if asked["holds"] else ""}{asked["rest"]}?'
 
 
 def in_room(answer: Answer, question: Question) -> Answer:
