@@ -14,7 +14,7 @@ demo: setup  ## a rendered building becomes a memory, questions are answered; se
 	@$(BIN)/remembr demo --out demo_out
 
 test: setup  ## three at once, for much of it is waiting for servers and nodes
-	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest test remembr_bench/test -n 3 --dist loadfile --no-loadscope-reorder
 
 lint: setup
 	@$(BIN)/ruff check .

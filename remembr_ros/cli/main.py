@@ -81,24 +81,15 @@ def _run(argv: Sequence[str] | None) -> int:
     # What stands before the verb are options without a value. Only the verb that is used is imported.
     words = sys.argv[1:] if argv is None else argv
     verb = next((word for word in words if not word.startswith('-')), '')
+    try:
+        module = _load(verb)
+    except ExtensionFailed as error:
+        return _fail(verb, error)
     verbs = parser.add_subparsers(dest='verb', metavar='VERB', required=True)
-    parsers = {name: _add_verb(verbs, name, summary) for name, summary in VERBS.items()}
-    if verb in VERBS:
-        module = importlib.import_module(_module(verb))
-    else:
-        parsers |= {
-            name: _add_verb(verbs, name, LABORATORY.get(name, f'a verb of {origin(entry)}'))
-            for name, entry in extensions('verbs').items()
-            if name not in VERBS
-        }
-        try:
-            module = load_extension('verbs', verb)
-        except ExtensionFailed as error:
-            return _fail(verb, error)
-        if module is None and verb in LABORATORY:
-            return _fail(verb, ExtensionFailed(NO_LABORATORY))
-    if module is not None:
-        module.add_arguments(parsers[verb])
+    for name, summary in (VERBS if verb in VERBS else VERBS | _added()).items():
+        made = verbs.add_parser(name, help=summary, description=f'{summary[0].upper()}{summary[1:]}.')
+        if name == verb:
+            module.add_arguments(made)
     args = parser.parse_args(words)
     logging.basicConfig(
         stream=sys.stderr,
@@ -120,11 +111,25 @@ def _run(argv: Sequence[str] | None) -> int:
     return code
 
 
-def _add_verb(verbs: Any, name: str, summary: str) -> argparse.ArgumentParser:
-    made: argparse.ArgumentParser = verbs.add_parser(
-        name, help=summary, description=f'{summary[0].upper()}{summary[1:]}.'
-    )
-    return made
+def _added() -> dict[str, str]:
+    """Return the verbs that other packages add, and what each does."""
+    added = {name: origin(entry) for name, entry in extensions('verbs').items() if name not in VERBS}
+    return {name: LABORATORY.get(name, f'a verb of {package}') for name, package in added.items()}
+
+
+def _load(verb: str) -> Any:
+    """Return the module of a verb; None: there is no such verb.
+
+    :raises ExtensionFailed: it is part of a package that is not installed, or does not work
+    """
+    if verb in VERBS:
+        return importlib.import_module(_module(verb))
+    module = load_extension('verbs', verb)
+    if module is None and verb in LABORATORY:
+        raise ExtensionFailed(NO_LABORATORY)
+    if module is not None and not (hasattr(module, 'add_arguments') and hasattr(module, 'run')):
+        raise ExtensionFailed(f'{module.__name__} has no add_arguments(parser) and run(args)')
+    return module
 
 
 def _fail(verb: str, error: RemembrError) -> int:

@@ -105,6 +105,16 @@ def test_what_cannot_be_imported_names_its_package(
     assert said.count('\n') == 1
 
 
+def test_a_verb_without_what_makes_one_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / 'my_half.py').write_text('def run(args):\n    return 0\n')
+    pretend(tmp_path, 'half', 'verbs', 'dock = my_half')
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert main(['dock']) == 1
+    assert capsys.readouterr().err == 'remembr dock: my_half has no add_arguments(parser) and run(args)\n'
+
+
 def test_a_name_that_two_add_is_refused_and_the_others_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
