@@ -86,7 +86,9 @@ def _run(argv: Sequence[str] | None) -> int:
     except ExtensionFailed as error:
         return _fail(verb, error)
     verbs = parser.add_subparsers(dest='verb', metavar='VERB', required=True)
-    for name, summary in (VERBS if verb in VERBS else VERBS | _added()).items():
+    # All that others add is told by --help, and where the verb is wrong.
+    others = {} if verb in VERBS else _added() if module is None else {verb: LABORATORY.get(verb, verb)}
+    for name, summary in (VERBS | others).items():
         made = verbs.add_parser(name, help=summary, description=f'{summary[0].upper()}{summary[1:]}.')
         if name == verb:
             module.add_arguments(made)
