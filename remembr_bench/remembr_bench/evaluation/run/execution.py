@@ -103,9 +103,11 @@ def carry_out(
             if keys <= folder.done:
                 continue
             # A file of the default collection, so that `remembr ask --memory` opens it like any other.
-            file = _shared_file(sequence, config) if memories else f'{sequence.name}.db'
-            path = (memories or out / 'memories') / file
-            path.parent.mkdir(exist_ok=True)
+            path = (memories or out / 'memories') / _memory_file(sequence, config)
+            try:
+                path.parent.mkdir(exist_ok=True)
+            except OSError as error:
+                raise InvalidRequest(f'{path.parent} cannot hold memories: {error}') from error
             with open_store(str(path), embedder) as store:
                 remember(sequence, store, partial(progress, sequence.name, 'remembering'))
 
@@ -180,7 +182,7 @@ def _judge(config: RunConfig, cache: Path, pacer: Pacer | None, timeout_s: float
     return Judge(chat, cache / 'verdicts', timeout_s=timeout_s)
 
 
-def _shared_file(sequence: Sequence, config: RunConfig) -> str:
+def _memory_file(sequence: Sequence, config: RunConfig) -> str:
     """Return a file's name: another one for whatever makes other memories of the same drive."""
     fields = {'detections', 'captions', 'bags', 'captioner', 'vlm', 'vlm_url', 'embedder'}
     made = config.model_dump(mode='json', include=fields | {'segment_length', 'consolidation'})

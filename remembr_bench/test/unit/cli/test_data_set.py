@@ -69,7 +69,8 @@ def test_out_keeps_results_answers_and_the_memory(navqa, folder, tmp_path, capsy
     assert evaluate(folder, '--out', str(out), '--json') == 0
     again = json.loads(capsys.readouterr().out)
     assert again | {'cost': 0} == printed | {'cost': 0}
-    memory = ['--memory', str(out / 'memories' / 'navqa-7.db'), '--json']
+    (file,) = (out / 'memories').glob('navqa-7_*.db')
+    memory = ['--memory', str(file), '--json']
     assert main(['info', *memory]) == 0
     info = json.loads(capsys.readouterr().out)
     assert (info['embedder'], info['memories']) == (printed['embedder'], len(navqa.captions))
@@ -77,6 +78,20 @@ def test_out_keeps_results_answers_and_the_memory(navqa, folder, tmp_path, capsy
     told = json.loads(capsys.readouterr().out)
     assert told['kind'] == 'position'
     assert 'elevator' in told['evidence'][0]['caption']
+
+
+def test_other_captions_in_the_same_folder_are_not_taken_for_those_before(folder, tmp_path, capsys):
+    memories = tmp_path / 'run' / 'memories'
+    assert evaluate(folder, '--out', str(memories.parent)) == 0
+    (before,) = memories.glob('*.db')
+    captions = (folder / '7' / 'captions_haystack_3_secs.json').read_text()
+    (folder / '7' / 'mine.json').write_text(captions.replace('elevator', 'piano'))
+    assert evaluate(folder, '--out', str(memories.parent), '--captions', 'mine') == 0
+    (new,) = set(memories.glob('*.db')) - {before}
+    for file, seen in ((before, 'elevator'), (new, 'piano')):
+        capsys.readouterr()
+        assert main(['recall', '--text', seen, '--limit', '1', '--memory', str(file), '--json']) == 0
+        assert seen in json.loads(capsys.readouterr().out)['memories'][0]['caption']
 
 
 def test_a_report_that_cannot_be_made_keeps_no_figures_back(folder, tmp_path, capsys, monkeypatch):
