@@ -62,7 +62,7 @@ class ObjectWorker:
         self._counting = threading.Lock()
         self._keeper: ObjectKeeper | None = None
         self._watch = PoseWatch()
-        self._try_at = self._publish_at = 0.0
+        self._try_at = self._publish_at = self._publish_s = 0.0
         self._now_ns = 0
         self._is_new = self._undo = self._closed = False
         self.dropped: Counter[str] = Counter()
@@ -256,5 +256,7 @@ class ObjectWorker:
         if self._is_new and now >= self._publish_at:
             self._is_new, self.objects = False, len(keeper)
             self._publish(keeper.objects.known(), self._now_ns)
-            # Of many objects that takes a while: never more than a tenth of the time.
-            self._publish_at = now + max(self.publish_period_s, 10.0 * (time.monotonic() - now))
+            # Of many objects that takes a while: never more than a tenth of the time. Once does not count: a
+            # full collection of garbage may take seconds, which are not the objects'.
+            before, self._publish_s = self._publish_s, time.monotonic() - now
+            self._publish_at = now + max(self.publish_period_s, 10.0 * min(before, self._publish_s))

@@ -1,4 +1,5 @@
 import math
+import time
 from unittest.mock import Mock
 
 import pytest
@@ -13,6 +14,7 @@ from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.events.node import EventsNode
 from remembr_ros.nodes.memory.node import MemoryNode
 from remembr_ros.nodes.objects import node as objects_module
+from remembr_ros.nodes.objects import worker as worker_module
 from remembr_ros.nodes.objects.node import ObjectsNode
 from remembr_ros.objects.camera import Pinhole
 from remembr_ros.objects.detectors.open_vocabulary import OpenVocabularyDetector
@@ -86,6 +88,26 @@ def test_what_is_seen_becomes_an_object_that_is_published_and_kept(robot, memory
     [stored] = robot.wait(lambda: find(robot, called='mug'), 'stored')
     assert stored.memory.id == mug.memory.id
     assert stored.memory.keyframes
+
+
+def test_one_publication_that_takes_long_does_not_silence_it(robot, memory, monkeypatch):
+    late_s = 0.0
+    monkeypatch.setattr(worker_module, 'time', Mock(monotonic=lambda: time.monotonic() + late_s))
+    node, heard = start(robot), listen(robot)
+    published = node._worker._publish
+
+    def publish(*args):
+        nonlocal late_s
+        published(*args)
+        late_s = 1000.0
+
+    node._worker._publish = publish
+    eyes = Eyes(robot, node)
+    eyes.show(mug_scene(), 8)
+    robot.wait(lambda: late_s, 'a publication')
+    heard.clear()
+    eyes.show(mug_scene(), 2)
+    robot.wait(lambda: known(heard), 'the next one')
 
 
 def test_after_a_restart_it_is_the_same_object(robot, memory):
