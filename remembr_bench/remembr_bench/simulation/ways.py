@@ -59,7 +59,7 @@ class Ways:
         :param goals: shape (n, 2)
         """
         away, _ = self._from(self._cell(start))
-        return np.asarray(away[[self._cell(goal) for goal in goals.tolist()]])
+        return np.asarray(away[self._cells(goals)])
 
     def way(self, start: Sequence[float], goal: Sequence[float]) -> list[tuple[float, float]]:
         """Return the corners of the shortest way [m], start and goal among them; empty: there is none."""
@@ -81,13 +81,17 @@ class Ways:
 
     def _cell(self, place: Sequence[float]) -> int:
         """Return the number of the free cell that is nearest to a place."""
-        row, column = self.grid.cells_of(np.array([place[:2]]))[0].tolist()
-        rows, columns = self.grid.cells.shape
-        own = row * columns + column
-        if 0 <= row < rows and 0 <= column < columns and self.is_free[own]:
-            return int(own)
-        off = np.hypot(*(self.places - np.array(place[:2])).T)
-        return int(np.argmin(np.where(self.is_free, off, np.inf)))
+        return int(self._cells(np.array([place[:2]]))[0])
+
+    def _cells(self, places: Points) -> NDArray[np.int64]:
+        """Return the numbers of the free cells that are nearest to places, shape (n,)."""
+        cells = self.grid.cells_of(places)
+        inside = self.grid.inside(cells)
+        numbers = np.where(inside, cells[:, 0] * self.grid.cells.shape[1] + cells[:, 1], 0)
+        for i in np.flatnonzero(~(inside & self.is_free[numbers])):
+            off = np.hypot(*(self.places - places[i]).T)
+            numbers[i] = np.argmin(np.where(self.is_free, off, np.inf))
+        return numbers
 
     def _search(self, cell: int) -> _Found:
         from scipy.sparse.csgraph import dijkstra

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from remembr_bench.simulation.homes.catalogue import FUNCTIONS, SHAPES
 from remembr_bench.simulation.homes.home import Home, centre_of, name_of
-from remembr_bench.simulation.homes.home_views import CAMERA, HomeFrame, scene
+from remembr_bench.simulation.homes.home_views import CAMERA, items_seen
 from remembr_bench.simulation.homes.layout import ground
 from remembr_bench.simulation.simulator import Kind, SimulatedThing
 from remembr_bench.simulation.ways import Ways
@@ -36,7 +36,7 @@ class HomeSimulator:
         self._ways = ways or Ways(ground(home, self._last))
         self._open = ExitStack()
         self._thread = ThreadPoolExecutor(1, 'renderer')
-        self._shoot: Callable[[int, Pose], HomeFrame] | None = None
+        self._items: Callable[[Pose], NDArray[np.uint16]] | None = None
         self._seen = lru_cache(4096)(self._render)
         self.viewpoints = lru_cache(None)(self._viewpoints)
 
@@ -79,7 +79,7 @@ class HomeSimulator:
 
     def _stop_rendering(self) -> None:
         self._open.close()
-        self._shoot = None
+        self._items = None
 
     def _thing(self, number: int) -> SimulatedThing:
         item, placement = self._home.items[number - 1], self._last.placements[number]
@@ -108,9 +108,9 @@ class HomeSimulator:
         return np.asarray(places[seen[square.ravel()]])
 
     def _render(self, pose: Pose) -> NDArray[np.int64]:
-        if self._shoot is None:
-            self._shoot = self._open.enter_context(scene(self._home, self._last))
-        return np.bincount(self._shoot(0, pose).instances.ravel(), minlength=len(self._home.items) + 1)
+        if self._items is None:
+            self._items = self._open.enter_context(items_seen(self._home, self._last))
+        return np.bincount(self._items(pose).ravel(), minlength=len(self._home.items) + 1)
 
 
 def room_of(home: Home, x: float, y: float) -> str:

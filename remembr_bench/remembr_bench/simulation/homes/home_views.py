@@ -61,48 +61,60 @@ def frames_of(home: Home, visit: Visit, rate_hz: float = RATE_HZ) -> Iterator[Ho
 
     :raises RemembrError: pyvista is not installed
     """
-    with scene(home, visit) as shoot:
+    with _drawn(home, visit) as (plotter, looks, owner):
         for stamp_ns, base in drive(visit, rate_hz):
-            yield shoot(stamp_ns, base)
+            number = _faces(plotter, base)
+            # No lens is as sharp as a rasteriser.
+            bgr: Any = cv2.GaussianBlur(looks.take(number, axis=0), (0, 0), LENS_BLUR_PX)
+            yield HomeFrame(stamp_ns, base, bgr, metres_of(plotter).astype(np.float32), owner[number])
 
 
 @contextmanager
-def scene(home: Home, visit: Visit) -> Iterator[Callable[[int, Pose], HomeFrame]]:
-    """Yield what takes a frame at a time [ns] from where the robot is, of the home as it is during a visit.
+def items_seen(home: Home, visit: Visit) -> Iterator[Callable[[Pose], NDArray[np.uint16]]]:
+    """Yield what tells the number of the item at each pixel that the camera sees from where the robot is.
 
     :raises RemembrError: pyvista is not installed
     """
+    with _drawn(home, visit) as (plotter, _, owner):
+        yield lambda base: owner[_faces(plotter, base)]
+
+
+@contextmanager
+def _drawn(home: Home, visit: Visit) -> Iterator[tuple[Any, NDArray[np.uint8], NDArray[np.uint16]]]:
+    """Yield a plotter of the home as it is during a visit; of each face the colour, and whose it is."""
     # Of each face: what it looks like, blue first, and whose it is; the first one is the sky.
-    looks, owner, points, faces, before = [(236, 222, 205)], [0], [np.empty((0, 3))], [], 0
+    looks, owner, points, sizes = [(236, 222, 205)], [0], [], []
     for number, solid in home.solids(visit):
         own, polygons, shades = surface_of(solid)
         for corners in polygons:
             looks.append(tuple(shades[corners[0], ::-1].tolist()))
             owner.append(number)
-            faces += [len(corners), *(before + corner for corner in corners)]
-        points.append(own)
-        before += len(own)
+            points.append(own[corners])
+            sizes.append(len(corners))
+    starts = np.cumsum(sizes) - sizes
+    faces = [
+        part
+        for n, start in zip(sizes, starts.tolist(), strict=True)
+        for part in (n, *range(start, start + n))
+    ]
     with off_screen(CAMERA.width, CAMERA.height, CAMERA.fx) as plotter:
         import pyvista
 
+        # No two faces share a corner: a colour of corners is drawn faster than one that is looked up by the face.
         surface = pyvista.PolyData(np.concatenate(points), faces=faces)
-        number = np.arange(1, len(owner))[:, None] >> np.array([16, 8, 0]) & 255
-        surface.cell_data['number'] = number.astype(np.uint8)
+        number = np.repeat(np.arange(1, len(owner)), sizes)[:, None] >> np.array([16, 8, 0]) & 255
+        surface.point_data['number'] = number.astype(np.uint8)
         plotter.background_color = (0, 0, 0)
         plotter.add_mesh(surface, scalars='number', rgb=True, lighting=False)
-    looks_of, owner_of = np.array(looks, np.uint8), np.array(owner, np.uint16)
     try:
-        yield lambda stamp_ns, base: _shoot(plotter, stamp_ns, base, looks_of, owner_of)
+        yield plotter, np.array(looks, np.uint8), np.array(owner, np.uint16)
     finally:
         plotter.close()
 
 
-def _shoot(
-    plotter: Any, stamp_ns: int, base: Pose, looks: NDArray[np.uint8], owner: NDArray[np.uint16]
-) -> HomeFrame:
+def _faces(plotter: Any, base: Pose) -> NDArray[np.int32]:
+    """Return the number of the face at each pixel, 0 for none."""
     eye, rotation = camera_pose(base)
     render(plotter, eye, rotate(rotation, (0.0, 0.0, 1.0)), rotate(rotation, (0.0, -1.0, 0.0)))
-    number = colours_of(plotter).astype(np.int32) @ np.array([1 << 16, 1 << 8, 1])
-    # No lens is as sharp as a rasteriser.
-    bgr: Any = cv2.GaussianBlur(looks[number], (0, 0), LENS_BLUR_PX)
-    return HomeFrame(stamp_ns, base, bgr, metres_of(plotter).astype(np.float32), owner[number])
+    red, green, blue = np.moveaxis(colours_of(plotter).astype(np.int32), -1, 0)
+    return np.asarray(red << 16 | green << 8 | blue)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from remembr_bench.simulation.homes.catalogue import ON_FURNITURE
 from remembr_bench.simulation.homes.home import Home, Impossible, Interaction, Item, Placement, Visit, name_of
-from remembr_bench.simulation.homes.home_views import CAMERA, MOUNT, scene
+from remembr_bench.simulation.homes.home_views import CAMERA, MOUNT, items_seen
 from remembr_bench.simulation.homes.layout import HomeMaking, ground
 from remembr_bench.simulation.homes.rounds import arrival
 from remembr_bench.simulation.ways import Ways
@@ -103,10 +103,10 @@ class HomeState:
         places = places[np.argsort(np.hypot(*(places - (x, y)).T))]
         if item.kind != 'small':
             return (*places[0].tolist(),) if len(places) else None
-        with scene(self.home(), Visit(0, dict(self.making.placed), ())) as shoot:
+        with items_seen(self.home(), Visit(0, dict(self.making.placed), ())) as items:
             for px, py in places[::8][:5].tolist():
-                frame = shoot(0, Pose(px, py, 0.0, math.atan2(y - py, x - px)))
-                if (frame.instances == number).sum() >= SEEN_PART * CAMERA.width * CAMERA.height:
+                seen = items(Pose(px, py, 0.0, math.atan2(y - py, x - px))) == number
+                if seen.sum() >= SEEN_PART * CAMERA.width * CAMERA.height:
                     return px, py
         return None
 

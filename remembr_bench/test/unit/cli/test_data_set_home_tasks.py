@@ -184,6 +184,7 @@ def test_a_level_of_noise_that_there_is_not_is_named() -> None:
         load_home(config, 1)
 
 
+@pytest.mark.timeout(300)  # it renders 3,000 pictures, on whatever processor there is
 def test_a_real_home(tmp_path: Path) -> None:
     options = ('--homes', '5', '--fillings', '1', '--out', str(tmp_path))
     assert main(['eval', 'findingdory', *options]) == 0

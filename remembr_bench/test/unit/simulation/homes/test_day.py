@@ -7,7 +7,7 @@ import pytest
 
 from remembr_bench.simulation.homes.day import GRASP_S, HANDLED, WorkDay, generate_day
 from remembr_bench.simulation.homes.home import centre_of
-from remembr_bench.simulation.homes.home_views import scene
+from remembr_bench.simulation.homes.home_views import items_seen
 from remembr_bench.simulation.homes.rounds import arrival
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.timestamps import NS
@@ -55,8 +55,8 @@ def test_the_robot_sees_what_it_reaches_for_and_never_enters_the_secluded_room(d
         assert one.room != day.secluded
         assert rooms[one.room].holds(one.pose.x, one.pose.y)
         if one.kind == 'pick':
-            with scene(home, before[0]) as shoot:
-                assert (shoot(0, one.pose).instances == one.item).sum() > 60
+            with items_seen(home, before[0]) as items:
+                assert (items(one.pose) == one.item).sum() > 60
             x, y, _ = centre_of(home.items[one.item - 1], before[0].placements[one.item])
             assert math.dist((x, y), (one.pose.x, one.pose.y)) < 2.0
     for visit in home.visits if day.secluded else ():
