@@ -182,7 +182,7 @@ def test_a_body_has_an_end(open_site: Site) -> None:
 
 
 def test_a_body_without_end_is_cut(open_site: Site) -> None:
-    with open_site.connect() as connection:
+    with served(crowd=Crowd(body_s=1.0, idle_s=1)) as site, site.connect() as connection:
         connection.sendall(b'POST /api/ask HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n')
         chunks = (b'10000\r\n' + b'x' * 0x10000 + b'\r\n' for _ in itertools.count())
         with pytest.raises((BrokenPipeError, ConnectionResetError)):
