@@ -29,7 +29,7 @@ from remembr_ros.nodes.memory.parameters import MemoryParameters
 from remembr_ros.nodes.memory.services import READ_ONLY, MemoryServices
 from remembr_ros.nodes.memory.store_gauge import StoreGauge
 
-LINGER_S = 2.0  # [s] when all are stopped at once, for the captioner's last captions: 1 s, and some to get going
+LINGER_S = 2.0  # [s] when all are stopped at once, for the captioner's last captions: it takes 0.7 s and more
 END_S = 1.0  # [s] for the batch that is being stored when the time to drain is over
 PART_END_S = 0.5  # [s] for each other thread that is at work then
 CLOSE_S = 30.0  # [s] for an embedded database to be written and closed

@@ -100,7 +100,7 @@ def _drawn(home: Home, visit: Visit) -> Iterator[tuple[Any, NDArray[np.uint8], N
     with off_screen(CAMERA.width, CAMERA.height, CAMERA.fx) as plotter:
         import pyvista
 
-        # No two faces share a corner: a colour of corners is drawn faster than one that is looked up by the face.
+        # No two faces share a corner: colours of corners are drawn faster than those looked up by the face.
         surface = pyvista.PolyData(np.concatenate(points), faces=faces)
         number = np.repeat(np.arange(1, len(owner)), sizes)[:, None] >> np.array([16, 8, 0]) & 255
         surface.point_data['number'] = number.astype(np.uint8)
