@@ -83,27 +83,22 @@ def items_seen(home: Home, visit: Visit) -> Iterator[Callable[[Pose], NDArray[np
 def _drawn(home: Home, visit: Visit) -> Iterator[tuple[Any, NDArray[np.uint8], NDArray[np.uint16]]]:
     """Yield a plotter of the home as it is during a visit; of each face the colour, and whose it is."""
     # Of each face: what it looks like, blue first, and whose it is; the first one is the sky.
-    looks, owner, points, sizes = [(236, 222, 205)], [0], [], []
+    looks, owner, points, faces, before = [(236, 222, 205)], [0], [], [], 0
     for number, solid in home.solids(visit):
         own, polygons, shades = surface_of(solid)
         for corners in polygons:
             looks.append(tuple(shades[corners[0], ::-1].tolist()))
             owner.append(number)
             points.append(own[corners])
-            sizes.append(len(corners))
-    starts = np.cumsum(sizes) - sizes
-    faces = [
-        part
-        for n, start in zip(sizes, starts.tolist(), strict=True)
-        for part in (n, *range(start, start + n))
-    ]
+            faces += [len(corners), *range(before, before + len(corners))]
+            before += len(corners)
     with off_screen(CAMERA.width, CAMERA.height, CAMERA.fx) as plotter:
         import pyvista
 
         # No two faces share a corner: colours of corners are drawn faster than those looked up by the face.
         surface = pyvista.PolyData(np.concatenate(points), faces=faces)
-        number = np.repeat(np.arange(1, len(owner)), sizes)[:, None] >> np.array([16, 8, 0]) & 255
-        surface.point_data['number'] = number.astype(np.uint8)
+        numbers = np.repeat(np.arange(1, len(owner)), [*map(len, points)])
+        surface.point_data['number'] = (numbers[:, None] >> np.array([16, 8, 0]) & 255).astype(np.uint8)
         plotter.background_color = (0, 0, 0)
         plotter.add_mesh(surface, scalars='number', rgb=True, lighting=False)
     try:
