@@ -106,7 +106,7 @@ class Robot:
 
 
 class Processes:
-    """Node processes, ended with the test; what they print goes to files."""
+    """Node processes, ended with the test; what they print goes to files, and is shown where a test fails."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -139,6 +139,8 @@ class Processes:
             if process.poll() is None:
                 process.kill()
             process.wait(10.0)
+        for file in sorted(self._folder.glob('*.log')):
+            print(f'--- {file.name}', file.read_text(errors='replace'), sep='\n', file=sys.stderr)
 
 
 @pytest.fixture

@@ -148,7 +148,14 @@ def test_a_folder_in_which_a_run_is_under_way_is_left_alone(
     navqa: Path, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
     out = tmp_path / 'run'
-    with ScriptedServer(agent, delay_s=0.5) as server:
+    refused = threading.Event()  # the first run lasts until the second has ended
+
+    def waiting(body: dict[str, Any]) -> ScriptedReply:
+        if answers(out):
+            refused.wait(100.0)
+        return agent(body)
+
+    with ScriptedServer(waiting) as server:
         first = start(navqa, server.url, out)
         deadline = time.monotonic() + 100.0
         while not answers(out):
@@ -157,6 +164,7 @@ def test_a_folder_in_which_a_run_is_under_way_is_left_alone(
             threading.Event().wait(0.02)
         second = start(navqa, server.url, out, *options)
         _, stderr = second.communicate(timeout=100.0)
+        refused.set()
         assert (second.returncode, 'another process is writing' in stderr) == (2, True), stderr
         finish(first)
     assert len(answers(out)) == QUESTIONS
