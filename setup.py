@@ -59,7 +59,7 @@ setup(
             'agent/llm/prompts/*.md',
             'memory/embedded/README.md',
             'captioning/captioners/prompts/*.md',
-            'nodes/base/services.xml',
+            'nodes/base/fast_dds.xml',
             'web/page/*',
         ]
     },

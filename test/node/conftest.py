@@ -140,7 +140,7 @@ class Processes:
                 process.kill()
             process.wait(10.0)
         for file in sorted(self._folder.glob('*.log')):
-            print(f'--- {file.name}', file.read_text(errors='replace'), sep='\n', file=sys.stderr)
+            sys.stderr.write(f'--- {file.name}\n{file.read_text(errors="replace")}\n')
 
 
 @pytest.fixture

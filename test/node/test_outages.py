@@ -1,7 +1,11 @@
 """Nodes that start in any order, die and come back; two robots with one memory; many questions at once."""
 
+import os
+import re
+import signal
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +13,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from remembr_msgs.msg import Answer as AnswerMsg
+from remembr_msgs.msg import CaptionAck
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_msgs.srv import Ask, Recall
 from remembr_ros.captioning.captioners.captioner import Caption
@@ -100,6 +105,58 @@ def test_nothing_is_lost_and_questions_fail_politely_while_the_memory_node_is_aw
     robot.wait(lambda: len(out) == 0, 'every caption to be stored', 90.0)
     assert finds_everything(50)
     is_answered()
+
+
+def ports_of_shared_memory(process: int) -> set[Path]:
+    """Return the ports for messages that a process has open: its own, and those that it writes to."""
+    maps = Path(f'/proc/{process}/maps').read_text()
+    return {
+        Path(port)
+        for port, number in re.findall(r'(/dev/shm/fastrtps_port(\d+))', maps)
+        if int(number) >= 7400
+    }
+
+
+def is_unwatched(port: Path) -> bool:
+    """Tell whether who reads from a port neither waits for a message nor is at one: none would miss him.
+
+    Fast DDS 2.14 lays a port out as 1,024 readers of 20 bytes, of which one is there, and its domain's name.
+    """
+    content = port.read_bytes()
+    state = content[content.index(b'fastrtps\0') - 1024 * 20]
+    is_there, waits, works = 1, 2, 4
+    return state & (is_there | waits | works) == is_there
+
+
+@pytest.mark.timeout(180)
+def test_a_successor_is_heard_whatever_the_killed_node_was_at(robot, processes, tmp_path):
+    """Those who write to a port of shared memory do not see that it is gone (eProsima/Fast-DDS#5469)."""
+    options = {'uri': tmp_path / 'm.db', 'embedder': 'hashing', 'autostart': True, 'consolidate': False}
+    acks = robot.listen(CaptionAck, 'captions/acks', qos.CAPTIONS)
+    captions = robot.client.create_publisher(MemoryMsg, 'captions', qos.CAPTIONS)
+    seconds = iter(range(1_000_000))
+
+    def is_answered() -> bool:
+        captions.publish(caption(next(seconds), 'A corridor.', 0.0))
+        return bool(acks)
+
+    others = ports_of_shared_memory(os.getpid())
+    first = processes.start('memory', **options)
+    robot.wait(is_answered, 'an answer', 60.0)
+    (port,) = ports_of_shared_memory(first.pid) - others
+    for _ in range(10_000):
+        is_answered()
+        first.send_signal(signal.SIGSTOP)
+        os.waitpid(first.pid, os.WUNTRACED)
+        if is_unwatched(port):
+            break
+        first.send_signal(signal.SIGCONT)
+    assert is_unwatched(port)
+    first.kill()
+    first.wait(20.0)
+    acks.clear()
+    processes.start('memory', **options)
+    robot.wait(is_answered, 'an answer of its successor', 60.0)
 
 
 class Reader(FakeCaptioner):

@@ -2,13 +2,15 @@
 
 import math
 import os
+import secrets
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import rclpy
@@ -31,14 +33,15 @@ _STEPS = {
 }
 
 TRY_S = 5.0  # [s] a call to a node that is brought up is made again after this time
+PORT_OFFSETS = range(51, 151, 2)  # odd, within the 250 ports of a domain: the even ones are for discovery
 LOADING_S = 1.0  # [s] a node that loads is given so long to finish before its process ends
 
 
 def run(make_node: Callable[[], ManagedNode], args: list[str] | None = None) -> None:
     """Run a lifecycle node until SIGINT or SIGTERM, then let it finish its work."""
-    answer_new_clients()
     with until_signal(args) as stop:
-        node = make_node()
+        with fast_dds_profiles():
+            node = make_node()
         with spinning(node) as executor:
             if node.parameters.autostart:
                 executor.create_task(autostart, node)  # not waited for: a signal may come while a model loads
@@ -82,20 +85,39 @@ def spinning(node: Node) -> Iterator[Executor]:
         node.destroy_node()
 
 
-def answer_new_clients() -> None:
-    """Have the services and actions of this process answer a client that they do not know whole yet.
+@contextmanager
+def fast_dds_profiles() -> Iterator[None]:
+    """Have the process's first node made by fast_dds.xml; who has profiles of their own keeps those.
+
+    Two faults of Fast DDS are avoided by them:
 
     A client's reader of responses and its writer of requests are announced apart. Where the announcement of
     the reader was dropped on its way, DDS repeats it, most often within 1 s, at times after 5 s, and until
     then there is nobody to respond to: rmw_fastrtps waits 0.1 s, warns `failed to send response (timeout)`
     and drops the response, for which the client, whose service_is_ready says that all is well, waits for ever
-    (ros2/rmw_fastrtps#842). services.xml makes that 10 s, which end once the reader is known.
+    (ros2/rmw_fastrtps#842). The profile makes that 10 s, which end once the reader is known.
 
-    To be called before rclpy.init. Who has profiles of their own keeps them, and has to add this one.
+    Where a process was killed just as it took a message out of its port of shared memory, those who wrote to
+    it write on into that port, which is deleted, and its successor, whose port has the same number, hears
+    nothing of them as long as they live (eProsima/Fast-DDS#5469). So each process has an offset of its own.
     """
     names = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE')  # Fast DDS 2 and 3
-    if not any(name in os.environ for name in names):
-        os.environ.update(dict.fromkeys(names, str(Path(__file__).with_name('services.xml'))))
+    if any(name in os.environ for name in names):
+        yield
+        return
+    profiles = Path(__file__).with_name('fast_dds.xml')
+    with ExitStack() as until_read:  # once, by the first node
+        with suppress(OSError):  # nowhere to write: without an offset of its own
+            own = Path(until_read.enter_context(TemporaryDirectory(prefix='remembr-'))) / profiles.name
+            offset = f'<offsetd3>{secrets.choice(PORT_OFFSETS)}</offsetd3>'
+            own.write_text(profiles.read_text().replace('<offsetd3>11</offsetd3>', offset))
+            profiles = own
+        os.environ.update(dict.fromkeys(names, str(profiles)))
+        try:
+            yield
+        finally:
+            for name in names:
+                del os.environ[name]
 
 
 def spin(executor: Executor, ended: threading.Event) -> None:

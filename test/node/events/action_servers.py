@@ -15,7 +15,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 
-from remembr_ros.nodes.base.lifecycle import answer_new_clients
+from remembr_ros.nodes.base.lifecycle import fast_dds_profiles
 
 
 class Navigator(Node):
@@ -74,10 +74,10 @@ class Navigator(Node):
 
 
 def main() -> None:
-    answer_new_clients()  # else a response may be dropped, for which the client waits for ever
     rclpy.init(args=sys.argv)
     executor = MultiThreadedExecutor(4)
-    executor.add_node(Navigator())
+    with fast_dds_profiles():  # else a response may be dropped, for which the client waits for ever
+        executor.add_node(Navigator())
     executor.spin()
 
 
