@@ -41,6 +41,8 @@ class CaptionIntake:
         self._node = node
         self.read_only = parameters.read_only
         self._on_stored = on_stored
+        self.since = time.monotonic()
+        """When it began, on time.monotonic()."""
         self.last_at = float('-inf')
         """When the last caption came, on time.monotonic()."""
         self.invalid = 0

@@ -139,8 +139,8 @@ class MemoryNode(ManagedNode):
         while self._intake is not None and (
             time.monotonic() < min(end, max(began, self._intake.last_at) + LINGER_S)
         ):
-            if self.count_publishers('captions') == 0:
-                return
+            if self.count_publishers('captions') == 0 and time.monotonic() > self._intake.since + LINGER_S:
+                return  # they are gone; one that has just started may not have found them yet
             time.sleep(0.05)
 
     def is_busy_behind(self) -> bool:
