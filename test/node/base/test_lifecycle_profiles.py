@@ -1,12 +1,17 @@
-"""A client that a node does not know whole yet gets its response. Real processes over UDP."""
+"""How a node's process is set up in Fast DDS. Real processes over UDP."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from remembr_ros.nodes.base.lifecycle import fast_dds_profiles
+
+PROFILES = 'FASTRTPS_DEFAULT_PROFILES_FILE'
 
 CLIENT = """
 import time
@@ -56,3 +61,36 @@ def test_a_response_waits_for_a_reader_whose_announcement_was_lost(robot, proces
         client.stderr + processes.log('captioner')
     )
     assert 'failed to send response' not in processes.log('captioner')
+
+
+@pytest.fixture
+def without_profiles(monkeypatch):
+    for name in (PROFILES, 'FASTDDS_DEFAULT_PROFILES_FILE'):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_each_process_has_a_port_of_its_own(without_profiles):
+    offsets = set()
+    for _ in range(20):
+        with fast_dds_profiles():
+            file = Path(os.environ[PROFILES])
+            offsets |= set(re.findall('<offsetd3>(.*)</offsetd3>', file.read_text()))
+        assert not file.parent.exists()
+    assert len(offsets) > 5
+    assert PROFILES not in os.environ
+
+
+def test_a_full_disk_costs_only_the_port(without_profiles, monkeypatch):
+    def write_text(*_: object) -> None:
+        raise OSError(28, 'No space left on device')
+
+    monkeypatch.setattr(Path, 'write_text', write_text)
+    with fast_dds_profiles():
+        assert '<offsetd3>11</offsetd3>' in Path(os.environ[PROFILES]).read_text()
+
+
+def test_who_has_profiles_of_their_own_keeps_them(monkeypatch):
+    monkeypatch.setenv(PROFILES, 'own.xml')
+    with fast_dds_profiles():
+        assert os.environ[PROFILES] == 'own.xml'
+    assert os.environ[PROFILES] == 'own.xml'
