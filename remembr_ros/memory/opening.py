@@ -13,7 +13,6 @@ from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.consolidation.rule import Consolidation, consolidation_for
 from remembr_ros.memory.embedded.engine import open_embedded
-from remembr_ros.memory.embedded.read_only import ReadOnlyEngine
 from remembr_ros.memory.keyframes.folder import QUOTA_BYTES, KeyframeFolder
 from remembr_ros.memory.model.engine import VERSION, Engine, NoSuchMemory, Stamp
 from remembr_ros.memory.model.uri import database_path, is_server
@@ -141,21 +140,18 @@ def _on_server(connection: Connection, collection: str) -> _Location:
 
 
 def _in_file(uri: str, collection: str, *, create: bool, read_only: bool) -> _Location:
-    """Return where an embedded database is; one that cannot be written is opened as a copy.
+    """Return where an embedded database is.
 
     :raises StoreUnavailable: there is none and none shall be made, or it cannot be written and shall be
     """
     path = database_path(uri)
     if not create and not is_there(path):
         raise NoSuchMemory(f'there is no memory at {uri}; make one with: remembr ingest BAG --memory {uri}')
-    at = partial(_Location, uri, path, Path(f'{path.resolve()}.{collection}.undone'))
-    try:
+    if not read_only:
         check_writable(path)
-    except StoreUnavailable:
-        if not read_only or not is_there(path):
-            raise
-        return at(lambda _: ReadOnlyEngine(path, collection))
-    return at(partial(open_embedded, uri, collection))
+    undone = Path(f'{path.resolve()}.{collection}.undone')
+    connect = partial(open_embedded, uri, collection, read_only=read_only)
+    return _Location(uri, path, undone, connect)
 
 
 def _spool(path: Path, quota: int, *, wanted: bool) -> Spool | None:

@@ -74,7 +74,8 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
     def problem(self) -> str:
         """What does not work at the moment, though memories are acknowledged; empty: everything does."""
         state = self._spooling.state() if self._spooling else None
-        problems = (state.problem if state else '', self.keyframes.problem, self._changes.problem)
+        engine = self._connected.problem if self._connected else ''
+        problems = (engine, state.problem if state else '', self.keyframes.problem, self._changes.problem)
         return '; '.join(filter(None, problems))
 
     @property

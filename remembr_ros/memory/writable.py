@@ -20,15 +20,22 @@ def check_writable(path: Path) -> None:
     """
     path = path.resolve()
     folder = next(folder for folder in path.parents if os.path.exists(folder))
-    index = Path(f'{path}.index')
-    beside = [*folder.glob(f'{path.name}.*.journal'), index, *index.rglob('*')] if is_there(path) else []
-    for place in (path, folder, *beside):
+    for place in (path, folder, Path(f'{path}-wal'), Path(f'{path}-shm')):
         if os.path.exists(place) and not os.access(place, os.W_OK):
             raise StoreUnavailable(
                 f'the memory {path} cannot be changed: {place} cannot be written. Check who owns it and how '
-                f'its disk is mounted, or copy {path.name} and {path.name}.* to where they can be written. '
+                f'its disk is mounted, or copy {path.name} and {path.name}-* to where they can be written. '
                 'Reading works: ask, recall, info, export, read_only of the memory node'
             )
+
+
+def is_writable(path: Path) -> bool:
+    """Tell whether a memory can be changed; see :func:`check_writable`."""
+    try:
+        check_writable(path)
+    except StoreUnavailable:
+        return False
+    return True
 
 
 def is_there(path: Path) -> bool:
@@ -48,9 +55,7 @@ def is_there(path: Path) -> bool:
 
 
 def check_room(path: Path, size: int = 0, reserve: int = RESERVE) -> None:
-    """Refuse to write to an embedded database where the disk is full.
-
-    Milvus Lite acknowledges what SQLite could not write, and serves it until it is closed.
+    """Refuse to write to an embedded database where the disk is full, so that forgetting can still make room.
 
     :param size: of what shall be written, about [bytes]
     :param reserve: stay free [bytes]
@@ -60,7 +65,7 @@ def check_room(path: Path, size: int = 0, reserve: int = RESERVE) -> None:
         free = shutil.disk_usage(path.parent).free
     except OSError as error:
         raise StoreUnavailable(f'cannot write {path}: {error}') from error
-    needed = reserve + 4 * size  # rows, indexes, and SQLite's journal
+    needed = reserve + 4 * size  # rows, indexes, and SQLite's log
     if free < needed:
         raise StoreUnavailable(
             f'the disk of {path} is full: {free / 1e6:.1f} MB are free, {needed / 1e6:.1f} MB are needed. '

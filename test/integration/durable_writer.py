@@ -3,15 +3,17 @@
     python -m test.integration.durable_writer PATH SEED LEFT STAYS
 
 LEFT is JSON: per id the states that are allowed, null: it is not there. Lines on standard output, each a word
-and JSON: opening; checked (what is there) and server (the database's process id); then for each write
+and JSON: opening; checked (what is there); then for each write
 'begins' with what becomes of which id, and 'done' when it returned; 'closing' at the end if STAYS is not 1.
 """
 
 import json
 import random
+import sqlite3
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -19,10 +21,8 @@ import numpy as np
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
-from remembr_ros.memory.embedded import passage_index, volumes
+from remembr_ros.memory.embedded import index, passage_index, sqlite_file
 from remembr_ros.memory.matching.ranking import passages
-from remembr_ros.memory.milvus import client as milvus
-from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.model.recall import ANYTHING, Query
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
@@ -55,15 +55,16 @@ def image(number: int) -> bytes:
 
 
 def make_small(put: Callable[[object, str, object], None] = setattr) -> None:
-    """Let volumes be full and clusters be built with few memories."""
-    put(volumes, 'FULL', 40)
+    """Let clusters be built, the log be put into the file, and the cache be saved with few memories."""
+    put(sqlite_file, 'CHECKPOINT', 8)
+    put(index, 'SAVED_EACH', 20)
     put(passage_index, 'FEW', 60)
     put(passage_index, 'GROWTH', 2)
     put(passage_index, 'READ_AT_ONCE', 20 * 64)
 
 
 def opened(path: str, deadline_sec: float = 60.0) -> MemoryStore:
-    """Open the memory of a killed process, whose database may still be ending."""
+    """Open the memory of a killed process, which may still be ending."""
     deadline = time.monotonic() + deadline_sec
     while True:
         try:
@@ -102,16 +103,15 @@ def _check_vectors(store: MemoryStore, there: Sequence[Memory]) -> None:
 
 
 def _check_rows(store: MemoryStore, there: Sequence[Memory]) -> None:
-    """What is in the database itself: each memory once, with its passages, and no others."""
-    client = store.engine._client  # type: ignore[attr-defined]
-    records, rows = [], []
-    for name in client.list_collections():
-        client.load_collection(name)
-        found = client.query(name, filter='id != ""', output_fields=['id'], limit=9999)
-        (rows if name.endswith('_passages') else records).extend(row['id'] for row in found)
-    assert sorted(records) == sorted(one.id for one in there)
-    expected = [schema.passage_id(one.id, i) for one in there for i in range(len(passages(one)))]
-    assert sorted(rows) == sorted(expected), set(rows) ^ set(expected)
+    """What is in the file itself: each memory once, with its vectors, and no others; and it is whole."""
+    path, name = store.info().uri, store.info().collection
+    with closing(sqlite3.connect(f'file:{path}?mode=ro', uri=True)) as file:
+        records = dict(file.execute(f'SELECT number, id FROM "{name}"'))
+        vectors = {number for (number,) in file.execute(f'SELECT number FROM "{name} vectors"')}
+        (integrity,) = file.execute('PRAGMA integrity_check').fetchone()
+    assert integrity == 'ok'
+    assert sorted(records.values()) == sorted(one.id for one in there)
+    assert records.keys() == vectors
 
 
 def _check_recall(store: MemoryStore, there: Sequence[Memory]) -> None:
@@ -193,8 +193,6 @@ def main() -> None:
     tell('opening')
     store = opened(path)
     states = check(store, left)
-    (server, _) = next(iter(milvus._servers.values()))
-    tell('server', server._p.pid)
     tell('checked', states)
     writer = Writer(store, states, seed)
     for _ in range(10**9 if stays else WRITES):

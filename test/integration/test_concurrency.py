@@ -14,9 +14,8 @@ import pytest
 
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.consolidation.rule import Consolidation
-from remembr_ros.memory.embedded import passage_index, volumes
+from remembr_ros.memory.embedded import passage_index
 from remembr_ros.memory.matching.ranking import passages
-from remembr_ros.memory.milvus import client as milvus
 from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
@@ -51,7 +50,6 @@ def assert_whole(store: MemoryStore, found: Memory) -> None:
 def test_a_writer_a_deleter_and_eight_readers_do_not_disturb_each_other(
     path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(volumes, 'FULL', 150)
     monkeypatch.setattr(passage_index, 'FEW', 200)
     monkeypatch.setattr(passage_index, 'GROWTH', 2)
     monkeypatch.setattr(passage_index, 'READ_AT_ONCE', 20 * 64)
@@ -219,50 +217,7 @@ def test_a_file_is_cleaned_while_another_collection_in_it_is_open(path: str, sto
     assert store.forget(['m4']) == 1
 
 
-def test_a_file_that_something_else_has_open_is_not_cleaned_and_that_is_said(
-    path: str, store: MemoryStore
-) -> None:
-    add(store, 1, 2)
-    client = milvus.connect(path)
-    with pytest.raises(StoreUnavailable, match='something else in this process has it open'):
-        store.forget(['m1'])
-    milvus.disconnect(client, path)
-    assert [one.id for one in store.all()] == ['m2']
-    add(store, 3)
-    assert store.forget(['m3']) == 1
-
-
-def test_a_database_that_was_killed_is_started_again_by_the_next_write(store: MemoryStore, path: str) -> None:
-    add(store, 1)
-    with open_store(path, 'hashing-64', collection='others') as other:
-        for turn in range(2):
-            server, _ = milvus._servers[Path(path)]
-            server._p.kill()
-            server._p.wait()
-            assert store.find(Query('thing1v0'))[0].memory.id == 'm1'  # reads do not need it
-            add(store, 2 + turn)
-            add(other, 7 + turn)
-        assert [one.id for one in other.all()] == ['m7', 'm8']
-    store.close()
-    with open_store(path) as again:
-        assert [one.id for one in again.all()] == ['m1', 'm2', 'm3']
-
-
 def test_opening_a_memory_does_not_load_what_it_does_not_need(path: str) -> None:
     code = 'import sys; from remembr_ros.memory.opening import open_store; print(sorted(sys.modules))'
     loaded = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True).stdout
     assert not any(f"'{name}'" in loaded for name in ('torch', 'sentence_transformers', 'faiss', 'pymilvus'))
-
-
-def test_each_database_has_a_home_of_its_own_as_long_as_it_is_open(path: str) -> None:
-    # Milvus Lite makes and removes a folder in the home, also under another that is just starting.
-    homes = []
-    for name in ('a', 'b'):
-        with open_store(f'{path}.{name}', 'hashing-16'):
-            server, _ = milvus._servers[Path(f'{path}.{name}').resolve()]
-            environment = Path(f'/proc/{server._p.pid}/environ').read_bytes().split(b'\0')
-            (home,) = [Path(v[5:].decode()) for v in environment if v.startswith(b'HOME=')]
-            assert home.is_dir()
-        assert not home.exists()
-        homes.append(home)
-    assert len({*homes, Path.home()}) == 3

@@ -17,7 +17,6 @@ import pytest
 from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import InvalidRequest, StoreMismatch, StoreUnavailable
 from remembr_ros.images import encode_jpeg
-from remembr_ros.memory.milvus import client as milvus
 from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
@@ -152,7 +151,7 @@ def test_a_server_that_is_not_there_is_told_soon(uri: str) -> None:
     started = time.monotonic()
     with pytest.raises(StoreUnavailable, match=uri):
         open_store(uri, HashingEmbedder(8))
-    assert time.monotonic() - started < patiently(milvus.TIMEOUT_S + 5.0)
+    assert time.monotonic() - started < patiently(35.0)
 
 
 def test_files_that_are_no_memory_are_refused_and_left_alone(tmp_path: Path) -> None:
@@ -177,9 +176,9 @@ def test_paths_that_cannot_be_opened_are_refused(tmp_path: Path) -> None:
         open_store(str(tmp_path / 'file' / 'm.db'), 'hashing-8')
     with pytest.raises(StoreUnavailable, match='cannot open'):
         open_store('/proc/m.db', 'hashing-8')
-    for name in ('a b.db', 'ü.db', 'x' * 37, "it's"):
-        with pytest.raises(InvalidRequest, match='at most 36 letters'):
-            open_store(str(tmp_path / name), 'hashing-8')
+    for name in ('a b.db', 'ü?%41#.db', 'x' * 99, "it's"):
+        open_store(str(tmp_path / name), 'hashing-8').close()
+        assert (tmp_path / name).is_file()
     with pytest.raises(InvalidRequest):
         open_store('', 'hashing-8')
     with pytest.raises(StoreUnavailable, match='remembr ingest'):
@@ -212,14 +211,6 @@ def test_another_embedder_is_refused_and_both_are_named(made: str) -> None:
         open_store(made, Other())
     with open_store(made) as store:  # and the refusals let go of the file
         assert store.find(Query('door'))[0].memory.id == 'm1'
-
-
-def test_a_collection_of_another_program_is_refused(made: str) -> None:
-    client = milvus.connect(made)
-    client.create_collection('foreign', dimension=4)
-    milvus.disconnect(client, made)
-    with pytest.raises(StoreMismatch, match='not made by remembr_ros'):
-        open_store(made, 'hashing-16', collection='foreign')
 
 
 @contextmanager
@@ -260,8 +251,3 @@ def test_a_server_over_tcp_keeps_a_memory_and_this_machine_its_keyframes(
             assert store.keyframe('m2') == image
         with opened(uri) as again:
             assert [memory.id for memory in again.all()] == ['m2']
-
-
-def test_the_file_of_an_embedded_memory_is_refused_as_a_server(made: str) -> None:
-    with served(made) as uri, pytest.raises(StoreMismatch, match='open the file itself, or export'):
-        opened(uri)

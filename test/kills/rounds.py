@@ -14,13 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from test.kills.state import differences, pictures
-from test.kills.steps import HOWS, REQUESTS
+from test.kills.steps import CHANGES, HOWS
 from test.kills.traces import traces
 from test.kills.verbs import VERBS
 from test.kills.zygote import Zygote
-
-AGAIN_S = 30.0
-"""For the database of a killed process to let go of the file."""
 
 
 @dataclass(frozen=True)
@@ -28,17 +25,15 @@ class Round:
     """One kill.
 
     :param verb: one of VERBS
-    :param how: one of HOWS, or 'full', at a step; or 'client' or 'both' at a moment
+    :param how: one of HOWS, or 'full', at a step; or 'kill' at a moment
     :param at: number of the step; 0: at a moment
     :param moment: after which share of the time that it takes
-    :param patient: the database of the killed process has ended before the verb is run again
     """
 
     verb: str
     how: str
     at: int = 0
     moment: float = 0.0
-    patient: bool = True
 
 
 @dataclass(frozen=True)
@@ -71,7 +66,7 @@ def killing_here() -> Iterator['Killing']:
 class Killing:
     """Kills verbs, each on a copy of the same memory.
 
-    :param folder: for these copies, with a short name: Milvus Lite's socket is in it
+    :param folder: for these copies
     """
 
     def __init__(self, folder: Path, zygote: Zygote) -> None:
@@ -132,43 +127,38 @@ class Killing:
         return '\n  '.join(line if len(line) < 2000 else f'{line[:2000]} ...' for line in lines)
 
     def halfway(self, verb: str) -> Round:
-        """Return a round that ends in the middle of what the database is asked to change."""
+        """Return a round that ends in the middle of the changes to rows."""
         steps = self.undisturbed(verb).steps
-        asked = [number for number, step in enumerate(steps, 1) if step.split()[0] in REQUESTS]
-        return Round(verb, 'client', asked[len(asked) // 2])
+        asked = [number for number, step in enumerate(steps, 1) if step in CHANGES]
+        return Round(verb, 'kill', asked[len(asked) // 2])
 
     def chosen(self, chance: random.Random, verb: str) -> Round:
         """Return a round at random: at a step, rare kinds as likely as frequent ones, or at a moment."""
         steps = self.undisturbed(verb).steps
         if chance.random() < 0.3:
-            how = chance.choice(['client', 'both'])
-            return Round(verb, how, moment=chance.random(), patient=chance.random() < 0.5)
+            return Round(verb, 'kill', moment=chance.random())
         kind = chance.choice(sorted({_kind(step) for step in steps}))
         at = chance.choice([number for number, step in enumerate(steps, 1) if _kind(step) == kind])
-        return Round(verb, chance.choice(HOWS), at, patient=chance.random() < 0.5)
+        return Round(verb, chance.choice(HOWS), at)
 
     def every(self, verb: str) -> Iterator[Round]:
         """Yield a round for each step and how."""
         for at in range(1, len(self.undisturbed(verb).steps) + 1):
-            for number, how in enumerate(HOWS):
-                yield Round(verb, how, at, patient=(at + number) % 2 == 0)
+            for how in HOWS:
+                yield Round(verb, how, at)
 
     def _disturbed(self, one: Round, root: Path, seconds: float) -> int:
-        pid = self._start(root, do='verb', verb=one.verb, at=one.at, how=one.how, patient=one.patient)
+        pid = self._start(root, do='verb', verb=one.verb, at=one.at, how=one.how)
         if not one.at:
             # How far it comes until then is what is tried out here.
             time.sleep(one.moment * seconds)
             with suppress(ProcessLookupError):  # it was faster
-                (os.killpg if one.how == 'both' else os.kill)(pid, signal.SIGKILL)
+                os.kill(pid, signal.SIGKILL)
         return self._zygote.wait()
 
     def _again(self, verb: str, root: Path) -> list[str]:
-        deadline = time.monotonic() + AGAIN_S
-        while True:
-            code = self._run(root, do='verb', verb=verb)
-            said = self._heard('err')
-            if 'another process has it' not in said or time.monotonic() > deadline:
-                break
+        code = self._run(root, do='verb', verb=verb)
+        said = self._heard('err')
         # What was finished meanwhile may be told as such, with a code that is not 0.
         faults = [f'again it ended with {code}: {said}'] if code not in (0, 1, 2) else []
         return [*faults, *self._traceback()]
@@ -215,5 +205,5 @@ def _ids(state: dict[str, Any]) -> set[str]:
 def _kind(step: str) -> str:
     """Return what a step does to which file, without the numbers in its name."""
     head, _, name = step.partition(' ')
-    name = 'picture' if '.keyframes' in name else 'clusters' if 'clusters' in name else name
+    name = 'picture' if '.keyframes' in name else name
     return f'{head} {name}'

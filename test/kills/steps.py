@@ -1,33 +1,30 @@
-"""Ends a process, its database or the room on its disk at a chosen step of its work.
+"""Ends a process or the room on its disk at a chosen step of its work.
 
 Steps are what may leave something half done: a file that is opened to be written, cut, renamed or deleted,
-bytes that are written or synced, a request to the database, a stretch of rewriting the database's file.
+bytes that are written or synced, a statement of SQL, a stretch of the work on one.
 """
 
 import os
 import shutil
 import sqlite3
 import sys
-import threading
-import time
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from remembr_ros.memory.milvus import client as milvus
+HOWS = ('kill', 'part')
+"""What happens at the step: the process is killed before it, or after half of it."""
 
-HOWS = ('client', 'both', 'server', 'part')
-"""What happens at the step: the process is killed before it; with its database; the database alone; the
-process, after half of the step."""
+CHANGES = ('sql INSERT', 'sql UPDATE', 'sql DELETE')
+"""Steps that change rows, as they are called."""
 
-REQUESTS = ('insert', 'upsert', 'delete', 'create_collection', 'drop_collection')
 _CHANGES = ('os.remove', 'os.rename', 'os.truncate', 'os.mkdir', 'os.rmdir', 'os.link')
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 LARGE = 100_000_000
 """No disk with so much room is filled [bytes]."""
 
-_INSTRUCTIONS = 20
+_INSTRUCTIONS = 200
 """Of SQLite's virtual machine, between two steps."""
 
 
@@ -48,8 +45,6 @@ class Steps:
 
     def watch(self) -> None:
         """Count from now on."""
-        from pymilvus import MilvusClient
-
         sys.addaudithook(self._on_event)
         for name in ('fsync', 'pwrite', 'ftruncate'):
             setattr(os, name, self._watched_write(name, getattr(os, name)))
@@ -58,23 +53,24 @@ class Steps:
         def connected(*arguments: Any, **options: Any) -> sqlite3.Connection:
             connection = connect(*arguments, **options)
             connection.set_progress_handler(lambda: self._step('sqlite'), _INSTRUCTIONS)
+            connection.set_trace_callback(self._on_statement)
             return connection
 
         sqlite3.connect = connected
-        for name in REQUESTS:
-            setattr(MilvusClient, name, self._watched_request(name, getattr(MilvusClient, name)))
+
+    def _on_statement(self, sql: str) -> None:
+        word = sql.lstrip(' -').partition(' ')[0]
+        if word != 'SELECT':
+            self._step(f'sql {word}')
 
     def _step(self, label: str, half: Callable[[], object] | None = None) -> None:
         self.labels.append(label)
         if len(self.labels) != self._at:
             return
         self._acting = True
-        if self._how in ('both', 'server'):
-            for server, _ in milvus._servers.values():
-                server._p.kill()
         if self._how == 'full':
             fill(Path(self._folder).parent)
-        elif self._how != 'server':
+        else:
             if self._how == 'part' and half is not None:
                 half()
             os.kill(os.getpid(), 9)
@@ -104,19 +100,6 @@ class Steps:
                     half = lambda: act(file, bytes(data)[: len(data) // 2], offset)  # noqa: E731
                 self._step(f'{name} {self._short(path)}', half)
             return act(file, *arguments)
-
-        return watched
-
-    def _watched_request(self, name: str, act: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(act)
-        def watched(client: Any, collection: str, *arguments: Any, **options: Any) -> Any:
-            def half() -> None:
-                sent = threading.Thread(target=act, args=(client, collection, *arguments), kwargs=options)
-                sent.start()
-                time.sleep(0.001 * (self._at % 4))  # at the database, or on the way to it
-
-            self._step(f'{name} {collection}', half)
-            return act(client, collection, *arguments, **options)
 
         return watched
 

@@ -8,8 +8,8 @@ import faiss
 import numpy as np
 
 from remembr_ros.embedding.embedders import get_embedder
-from remembr_ros.memory.embedded.index_files import SCALE
-from remembr_ros.memory.embedded.vector_clusters import _from_bytes, _rows
+from remembr_ros.memory.embedded.database import SCALE
+from remembr_ros.memory.embedded.vector_clusters import _rows
 from remembr_ros.memory.matching.ranking import passages
 from test.kills.verbs import EMBEDDER, SECRET, memory
 
@@ -18,27 +18,27 @@ def traces(folder: Path, ids: Sequence[str], *, erased: bool) -> list[str]:
     """Return where something of forgotten memories is left.
 
     :param folder: with everything that belongs to the memory, and its processes' temporary files
-    :param erased: nothing may be left anywhere; else only the file of vectors is looked at
+    :param erased: nothing may be left anywhere; else only the database's vectors are looked at
     """
     forgotten = [memory(int(memory_id[1:])) for memory_id in ids]
     texts = [passage.text for one in forgotten if one.is_captioned for passage in passages(one)]
     vectors = np.unique(get_embedder(EMBEDDER).embed(texts), axis=0)
     found = []
     for file in sorted(file for file in folder.rglob('*') if file.is_file()):
-        if not erased and file.name != 'passages.i16':
+        if not erased and file.name != 'memory.db':
             continue
         data = file.read_bytes()
         if erased and SECRET.encode() in data:
             found.append(f'a caption in {file.relative_to(folder)}')
         if any(form in data for vector in vectors for form in _forms(vector)):
             found.append(f'a vector in {file.relative_to(folder)}')
-        if erased and file.name == 'clusters.bin' and _in_clusters(data, vectors):
+        if erased and file.name.endswith('.cache') and _in_clusters(file, vectors):
             found.append(f'a vector in {file.relative_to(folder)}')
     return found
 
 
 def _forms(vector: np.ndarray) -> Iterator[bytes]:
-    """Yield how a vector may be written: in the index's file, in the database, in a journal."""
+    """Yield how a vector may be written."""
     yield np.rint(np.clip(vector, -1.0, 1.0) * SCALE).astype('<i2').tobytes()
     yield vector.astype('<f2').tobytes()
     raw = vector.astype('<f4').tobytes()
@@ -46,9 +46,12 @@ def _forms(vector: np.ndarray) -> Iterator[bytes]:
     yield base64.b64encode(raw[: len(raw) // 3 * 3])
 
 
-def _in_clusters(data: bytes, vectors: np.ndarray) -> bool:
-    """Tell whether clusters, as they are saved, have vectors among theirs."""
-    *_, index = _from_bytes(data)
+def _in_clusters(cache: Path, vectors: np.ndarray) -> bool:
+    """Tell whether the clusters of a cache have vectors among theirs."""
+    with np.load(cache) as saved:
+        if 'clusters' not in saved:
+            return False
+        index = faiss.deserialize_index(saved['clusters'])
     index.set_direct_map_type(faiss.DirectMap.Hashtable)
     kept = np.array([index.reconstruct(int(row)) for row in _rows(index)]).reshape(-1, vectors.shape[1])
     return bool(len(kept)) and bool((kept @ vectors.T).max() > 0.999)

@@ -2,10 +2,9 @@
 
     python -m test.kills.zygote
 
-Reads a job per line (JSON), answers with its process id, and when it and its database have ended with how.
+Reads a job per line (JSON), answers with its process id, and when it has ended with how.
 """
 
-import ctypes
 import faulthandler
 import importlib
 import json
@@ -14,17 +13,14 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import traceback
-import warnings
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from remembr_ros.cli import main
 from remembr_ros.cli.verbs import ingest
 from remembr_ros.memory import whole_changes
-from remembr_ros.memory.embedded import passage_index, volumes
+from remembr_ros.memory.embedded import passage_index
 from remembr_ros.memory.exchange import transfer
 from test.integration.durable_writer import make_small
 from test.kills.state import state_of
@@ -32,13 +28,8 @@ from test.kills.steps import Steps
 from test.kills.verbs import VERBS, prepare
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-ENDS_S = 30.0
-"""For the database of a killed process to end by itself."""
-
 HANGS_S = 60.0
 """Longer than any job takes; it ends with the traceback of what it does."""
-
-_PR_SET_CHILD_SUBREAPER = 36
 
 
 class Zygote:
@@ -51,7 +42,7 @@ class Zygote:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=os.environ | {'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1', 'GRPC_VERBOSITY': 'NONE'},
+            env=os.environ | {'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'},
         )
 
     def __enter__(self) -> 'Zygote':
@@ -61,7 +52,7 @@ class Zygote:
         self._process.communicate('')
 
     def start(self, **job: Any) -> int:
-        """Begin a job; return the id of its process and of the group that its database is in, too."""
+        """Begin a job; return the id of its process."""
         assert self._process.stdin is not None
         self._process.stdin.write(f'{json.dumps(job)}\n')
         self._process.stdin.flush()
@@ -82,13 +73,11 @@ class Zygote:
 
 def serve() -> None:
     """Do jobs until there are no more."""
-    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     _warm_up()
     for line in sys.stdin:
         job = json.loads(line)
         pid = os.fork()
         if pid == 0:
-            os.setpgid(0, 0)
             code = 70
             try:
                 code = _do(**job)
@@ -100,10 +89,7 @@ def serve() -> None:
                 os._exit(code)
         _tell(pid=pid)
         _, status = os.waitpid(pid, 0)
-        if job.get('patient', True) and not _all_ended():
-            _tell(problem=f'the database has not ended after {ENDS_S:.0f} s')
-        else:
-            _tell(code=os.waitstatus_to_exitcode(status))
+        _tell(code=os.waitstatus_to_exitcode(status))
 
 
 def _tell(**answer: object) -> None:
@@ -111,36 +97,13 @@ def _tell(**answer: object) -> None:
     sys.stdout.flush()
 
 
-def _all_ended() -> bool:
-    deadline = time.monotonic() + ENDS_S
-    while time.monotonic() < deadline:
-        try:
-            pid, _ = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return True
-        if pid == 0:
-            signal.sigtimedwait([signal.SIGCHLD], 0.01)
-    return False
-
-
 def _warm_up() -> None:
-    """Import what a job would; make volumes and batches so small that a few memories fill several."""
+    """Import what a job would; make batches so small that a few memories fill several."""
     import faiss  # noqa: F401
-    import pymilvus  # noqa: F401
 
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore')  # as in remembr_ros.memory.milvus.lite_process
-        import milvus_lite.server
-
-    class Popen(subprocess.Popen):  # type: ignore[type-arg]
-        def wait(self, timeout: float | None = None) -> int:
-            # Milvus Lite takes half a second to see that a process has not failed; who opens it looks again.
-            return super().wait(0.01 if timeout == 0.5 else timeout)
-
-    milvus_lite.server.subprocess = SimpleNamespace(Popen=Popen, TimeoutExpired=subprocess.TimeoutExpired)
     make_small()
-    volumes.FULL, passage_index.FEW = 20, 40
-    volumes.BATCH, whole_changes.BATCH, transfer.BATCH, ingest.BATCH = 6, 6, 6, 1
+    passage_index.FEW = 40
+    whole_changes.BATCH, transfer.BATCH, ingest.BATCH = 6, 6, 1
     for verb in main.VERBS:
         importlib.import_module(main._module(verb))
 

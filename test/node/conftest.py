@@ -17,9 +17,8 @@ os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'  # nothing leaves this
 rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
 
 with warnings.catch_warnings():
-    # The generators' parser, which comes along with every message, and Milvus Lite use deprecated modules.
+    # The generators' parser, which comes along with every message, uses deprecated modules.
     warnings.simplefilter('ignore')
-    import milvus_lite  # noqa: F401
     import rosidl_generator_py  # noqa: F401
 
 from geometry_msgs.msg import PoseStamped  # noqa: E402

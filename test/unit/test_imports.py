@@ -79,13 +79,11 @@ VENDORS = {
     **dict.fromkeys(
         ('pymilvus', 'grpc'),
         (
-            'memory/milvus/client.py',
+            'memory/milvus/schema.py',
             'memory/server/link.py',
             'memory/server/collections.py',
-            'memory/embedded/volumes.py',
         ),
     ),
-    'milvus_lite': ('memory/milvus/lite_process.py',),
     'faiss': ('memory/embedded/vector_clusters.py',),
     'openai': ('chat_endpoint.py',),
     'dateparser': ('agent/times/day.py',),
@@ -174,7 +172,7 @@ def test_the_sources_are_found() -> None:
     assert 'memory/store.py' in SOURCES
     assert {Path(source).parts[0] for source in SOURCES if '/' in source} == set(LAYERS)
     assert ('remembr_ros.memory.model.engine', True) in set(imports('memory/store.py'))
-    assert ('pymilvus', False) in set(imports('memory/milvus/client.py'))
+    assert ('pymilvus', False) in set(imports('memory/milvus/schema.py'))
 
 
 @pytest.mark.parametrize('source', SOURCES)

@@ -53,7 +53,7 @@ def main(verb: str, how: str = '', at: str = '') -> int:
             rounds = list(killing.every(verb))
         else:
             step, moment = (0, float(at)) if '.' in at else (int(at), 0.0)
-            rounds = [Round(verb, how, step, moment, patient) for patient in (True, False)]
+            rounds = [Round(verb, how, step, moment)]
         with small_disk() if how == 'full' else nullcontext() as folder:
             whole = _whole(killing, iter(rounds), folder)
         print(f'{whole} of {len(rounds)} rounds as if nothing had happened')

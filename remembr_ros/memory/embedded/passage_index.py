@@ -2,13 +2,15 @@
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from remembr_ros.memory.embedded.index_files import IndexFiles
+from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.embedded.row_runs import Floats, Mask, Rows, Runs, SlotTable
-from remembr_ros.memory.embedded.vector_clusters import VectorClusters, discard, save
+from remembr_ros.memory.embedded.vector_clusters import Read, VectorClusters
 
 logger = logging.getLogger(__name__)
 
@@ -23,37 +25,48 @@ RESCORED = 64  # the best of them, so many, are compared by their full vectors; 
 
 
 class PassageIndex:
-    """Finds memories, named by their slots, by their best paragraphs. Safe to share between threads."""
+    """Finds memories, named by their slots, by their best paragraphs. Safe to share between threads.
 
-    def __init__(self, files: IndexFiles) -> None:
-        self._files = files
-        self._path = files.folder / 'clusters.bin'
-        self._lock = threading.RLock()
+    :param read: returns vectors
+    :param lock: is held while this works, also by read
+    """
+
+    def __init__(self, read: Read, lock: threading.RLock) -> None:
+        self._read = read
+        self._lock = lock
         self._runs = Runs()
         self._clusters: VectorClusters | None = None
         self._building: threading.Thread | None = None
         self._closed = False
+        self.is_new = False
+        """Whether clusters were found since they were dumped."""
 
-    def load(self, slots: SlotTable) -> None:
-        """Take back what the files hold."""
+    def load(self, slots: SlotTable, saved: Mapping[str, NDArray[Any]]) -> None:
+        """Take in memories, with the clusters of some of them.
+
+        :param saved: from :meth:`dump`, or nothing
+        """
         with self._lock:
             self._runs.attach(slots, np.flatnonzero(slots['live']))
             if self._runs.count > FEW:
-                live, read = self._runs.live, self._files.read
-                self._clusters = VectorClusters.load(self._path, live, self._files.rows, read)
+                self._clusters = VectorClusters.load(saved, self._runs.live, self._read)
                 self._keep_up()
-            else:
-                discard(self._path)
+
+    def dump(self) -> dict[str, NDArray[Any]]:
+        """Return what is found by, without what was removed."""
+        with self._lock:
+            self.is_new = False
+            return {} if self._clusters is None else self._clusters.dump()
 
     def add(self, slots: SlotTable, new: Sequence[int]) -> None:
-        """Take in memories whose vectors are in the files.
+        """Take in memories.
 
         :param new: their slots
         """
         with self._lock:
             self._runs.attach(slots, np.asarray(new, np.int64))
             if self._clusters is not None:
-                self._clusters.add(self._runs.paragraphs_of(np.asarray(new, np.int64)), self._files.read)
+                self._clusters.add(self._runs.paragraphs_of(np.asarray(new, np.int64)), self._read)
             self._keep_up()
 
     def remove(self, slot: int) -> None:
@@ -76,7 +89,7 @@ class PassageIndex:
                 return self._grouped(rows, self._products(rows, query))
             among = None
             if rows is not None:
-                among = np.zeros(self._files.rows, np.bool_)
+                among = np.zeros(self._runs.end, np.bool_)
                 among[rows] = True
             wanted, effort = max(FOUND, 2 * limit), 1
             while True:
@@ -95,7 +108,7 @@ class PassageIndex:
         """
         with self._lock:
             chosen, counts = self._runs.in_order(np.unique(np.asarray(slots, np.int64)))
-            vectors = self._files.read(self._runs.rows_of(chosen))
+            vectors = self._read(self._runs.rows_of(chosen))
             scores = np.stack([_cosines(vectors, query) for query in queries], axis=1)
             ends = np.cumsum(counts)
             return dict(zip(chosen.tolist(), np.split(scores, ends[:-1]), strict=True)) if len(chosen) else {}
@@ -103,7 +116,7 @@ class PassageIndex:
     def vectors(self, slot: int) -> Floats:
         """Return the vectors of a memory: shape (passages, dimension)."""
         with self._lock:
-            return self._files.read(self._runs.rows_of(np.asarray([slot], np.int64)))
+            return self._read(self._runs.rows_of(np.asarray([slot], np.int64)))
 
     def wait(self) -> None:
         """Wait until clusters that are being found anew are in use."""
@@ -111,30 +124,15 @@ class PassageIndex:
         if building is not None:
             building.join()
 
-    def save(self) -> None:
-        """Write what is found by, without what was removed, to a file, in place of an older one."""
-        with self._lock:
-            clusters = self._clusters
-            if clusters is None:
-                discard(self._path)
-            if clusters is None or not clusters.changed:
-                return
-            data, clusters.changed = clusters.to_bytes(self._files.rows), False
-        clusters.changed |= not save(self._path, data)
-
     def close(self) -> None:
-        """Save, and find nothing any more."""
+        """Find no clusters any more."""
         with self._lock:
             self._closed = True
         self.wait()
-        if self._clusters is not None:
-            self.save()
-        with self._lock:
-            self._clusters = None
 
     def _products(self, rows: Rows, query: Floats) -> Floats:
         """Return the cosines of the full vectors of rows (ascending)."""
-        return _cosines(self._files.read(rows), query)
+        return _cosines(self._read(rows), query)
 
     def _grouped(self, rows: Rows, cosines: Floats) -> Best:
         """Return the best cosine per slot among rows, best first."""
@@ -162,16 +160,15 @@ class PassageIndex:
         if not len(taken):  # all of them were forgotten meanwhile
             return
         try:
-            clusters = VectorClusters.build(taken, self._files.read)
-        except (MemoryError, RuntimeError, OSError) as error:
+            clusters = VectorClusters.build(taken, self._read)
+        except (MemoryError, RuntimeError, StoreUnavailable) as error:
             logger.error('the index of the memory stays as it is, searches get slower: %s', error)
             return
         with self._lock:
             live = self._runs.live
             clusters.remove(np.setdiff1d(taken, live))
-            clusters.add(np.setdiff1d(live, taken), self._files.read)
-            self._clusters = clusters
-        self.save()
+            clusters.add(np.setdiff1d(live, taken), self._read)
+            self._clusters, self.is_new = clusters, True
 
 
 def _cosines(vectors: Floats, query: Floats) -> Floats:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.int64]
 Slots = NDArray[np.int64]
-SlotTable = NDArray[np.void]  # of slots, as in the file
+SlotTable = NDArray[np.void]  # of slots, see scalar_index
 Floats = NDArray[np.float32]
 
 
@@ -22,6 +22,11 @@ class Runs:
         self._owner = np.full(1024, -1, np.int32)  # of each row
         self._first = np.full(1024, -1, np.int64)  # of each slot, like the next
         self._count = np.zeros(1024, np.int64)
+
+    @property
+    def end(self) -> int:
+        """The row that comes next."""
+        return self._end
 
     @property
     def owner(self) -> NDArray[np.int32]:

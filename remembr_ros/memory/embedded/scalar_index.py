@@ -4,7 +4,7 @@ A pass over the columns of 100,000 memories takes less than a millisecond, and n
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -12,37 +12,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.geometry import Point, distance
-from remembr_ros.memory.embedded.index_files import SLOT
-from remembr_ros.memory.embedded.row_runs import Mask, Slots, SlotTable
+from remembr_ros.memory.embedded.row_runs import Mask, Rows, Slots, SlotTable
 from remembr_ros.memory.model.outline import Outline, make_outline
 from remembr_ros.memory.model.recall import MapArea, Scope, Survey, offset_ns
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import MAX_NS
 
-_NAMES = ('robot', 'map_id', 'source')
+SLOT = np.dtype(
+    [
+        *(('id', 'S64'), ('start_ns', '<i8'), ('end_ns', '<i8')),
+        *(('x', '<f8'), ('y', '<f8'), ('z', '<f8'), ('robot', '<u8'), ('map_id', '<u8'), ('source', '<u8')),
+        *(('number', '<i8'), ('first', '<i8'), ('rows', '<u4'), ('paragraphs', '<u4')),
+        *(('live', '?'), ('placed', '?')),
+    ]
+)
+"""Of a memory: what one filters by, names as hashes; its number in the database; the first of its rows of
+vectors, how many, how many of them are paragraphs. Rows are counted over all memories that there were."""
+
+NAMES = ('robot', 'map_id', 'source')
 # Those that are read in passes over all memories, each of which lies by itself.
-_FIELDS = ('start_ns', 'end_ns', 'x', 'y', 'z', 'placed', 'live', *_NAMES)
+_FIELDS = ('start_ns', 'end_ns', 'x', 'y', 'z', 'placed', 'live', *NAMES)
+_RUN = ('number', 'first', 'rows', 'paragraphs')
 
 
 class Columns:
     """The fields that one filters and sorts by; a memory's slot is its place in every column.
 
     :param slots: of memories that are there already
-    :param memory: returns the memory of one of these
+    :param names: the robots, map ids and sources that these have
     """
 
-    def __init__(self, slots: SlotTable | None = None, memory: Callable[[int], Memory] | None = None):
+    def __init__(self, slots: SlotTable | None = None, names: Mapping[str, Sequence[str]] | None = None):
         self._table = np.zeros(0, SLOT) if slots is None else slots
         self._slots = len(self._table)
-        self._columns = {name: np.ascontiguousarray(self._table[name]) for name in _FIELDS}
+        self._columns = {name: np.ascontiguousarray(self._table[name]) for name in (*_FIELDS, *_RUN)}
         self._dead = int(np.count_nonzero(~self._column('live')))
-        self._of_hash: dict[str, dict[int, str]] = {name: {} for name in _NAMES}
-        live = np.flatnonzero(self._column('live'))
-        for name in _NAMES:
-            hashes, firsts = np.unique(self._columns[name][live], return_index=True)
-            for key, slot in zip(hashes.tolist(), live[firsts].tolist(), strict=True):
-                assert memory is not None
-                self._of_hash[name][key] = getattr(memory(slot), name)
+        known = names or dict.fromkeys(NAMES, ())
+        self._of_hash = {name: {_hash(text): text for text in known[name]} for name in NAMES}
 
     def __len__(self) -> int:
         """Return how many slots there are, dead ones included."""
@@ -50,11 +56,16 @@ class Columns:
 
     @property
     def table(self) -> SlotTable:
-        """The slots as they are in the file: shape (slots,)."""
+        """The slots: shape (slots,)."""
         return self._table[: self._slots]
 
-    def add(self, memory: Memory, volume: int = 0) -> int:
-        """Return the slot that the memory is put into."""
+    def add(self, memory: Memory, number: int, rows: int, paragraphs: int) -> int:
+        """Return the slot that the memory is put into.
+
+        :param number: in the database, larger than those before
+        :param rows: how many vectors it has
+        :param paragraphs: how many of these, the first ones, are paragraphs
+        """
         slot = self._slots
         if slot == len(self._table):
             more = max(slot, 1024)
@@ -63,17 +74,37 @@ class Columns:
                 name: np.concatenate([column, np.zeros(more, column.dtype)])
                 for name, column in self._columns.items()
             }
+        first = int(self._columns['first'][slot - 1]) + int(self._columns['rows'][slot - 1]) if slot else 0
+        entry = self._table[slot]
+        entry['id'] = memory.id.encode()
+        for name, value in zip(_RUN, (number, first, rows, paragraphs), strict=True):
+            self._columns[name][slot] = entry[name] = value
         self._slots += 1
-        self._table[slot]['id'], self._table[slot]['volume'] = memory.id.encode(), volume
         self.replace(slot, memory)
         return slot
+
+    def slots_of(self, numbers: NDArray[np.int64]) -> Slots:
+        """Return the slots of numbers in the database; -1: there is none."""
+        known = self._column('number')
+        at = np.minimum(np.searchsorted(known, numbers), max(len(known) - 1, 0))
+        return np.where(known[at] == numbers, at, -1) if len(known) else np.full(len(numbers), -1)
+
+    def runs_of(self, rows: Rows) -> tuple[Slots, NDArray[np.int64], NDArray[np.int64]]:
+        """Return which slots rows of vectors (ascending) are of, how many rows each of these has, and the
+        place of each of the rows among the rows of these slots."""
+        slots = np.searchsorted(self._column('first'), rows, 'right') - 1
+        firsts = np.flatnonzero(np.diff(slots, prepend=-1))
+        owners = slots[firsts]
+        counts = self._column('rows')[owners].astype(np.int64)
+        starts = np.cumsum(counts) - counts - self._column('first')[owners]
+        return owners, counts, rows + np.repeat(starts, np.diff(firsts, append=len(rows)))
 
     def replace(self, slot: int, memory: Memory) -> None:
         """Write a memory into a slot."""
         x, y, z = memory.pose.position if memory.pose else (0.0, 0.0, 0.0)
         placed = memory.pose is not None
         values: list[Any] = [memory.start_ns, memory.end_ns, x, y, z, placed, True]
-        for name in _NAMES:
+        for name in NAMES:
             text = getattr(memory, name)
             values.append(_hash(text))
             self._of_hash[name][values[-1]] = text
@@ -83,7 +114,7 @@ class Columns:
 
     def remove(self, slot: int) -> None:
         """Leave a slot empty, for good."""
-        self._columns['live'][slot] = False
+        self._columns['live'][slot] = self._table[slot]['live'] = False
         self._dead += 1
 
     def admitted(self, scope: Scope, placed_only: bool = False) -> Mask | None:
@@ -164,7 +195,7 @@ class Columns:
         points = np.stack([self._column(axis)[live] for axis in 'xyz'], axis=1)
         points[~self._column('placed')[live]] = np.nan
         names = []
-        for name in _NAMES:
+        for name in NAMES:
             hashes, index = np.unique(self._column(name)[live], return_inverse=True)
             names.append((index, [self._of_hash[name][key] for key in hashes.tolist()]))
         start, end = (self._column(name)[live] for name in ('start_ns', 'end_ns'))

@@ -6,17 +6,13 @@ vectors.
 
 import logging
 import math
-import shutil
-import zlib
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from remembr_ros.memory.durable import replace_file
 from remembr_ros.memory.embedded.row_runs import Floats, Mask, Rows
-from remembr_ros.memory.writable import RESERVE
 
 logger = logging.getLogger(__name__)
 
@@ -53,8 +49,6 @@ class VectorClusters:
     def __init__(self, index: Any, trained_on: int) -> None:
         self._index = index
         self.trained_on = trained_on
-        self.changed = False
-        """Whether rows were taken in or out since they were saved."""
 
     @classmethod
     def build(cls, rows: Rows, read: Read) -> 'VectorClusters':
@@ -64,44 +58,37 @@ class VectorClusters:
         return made
 
     @classmethod
-    def load(cls, path: Path, rows: Rows, end: int, read: Read) -> 'VectorClusters | None':
-        """Return the clusters that were saved, with these rows in them; None: there are none of any use.
+    def load(cls, saved: Mapping[str, NDArray[Any]], rows: Rows, read: Read) -> 'VectorClusters | None':
+        """Return the clusters that :meth:`dump` gave, with these rows in them; None: there are none of use.
 
         :param rows: those to be found, ascending
-        :param end: the row that is written next; what was saved of it or of later ones is of no use
-        """
-        try:
-            if path.is_symlink() or not path.is_file():
-                return None
-            trained_on, saved_end, index = _from_bytes(path.read_bytes())
-            if saved_end > end or index.d != read(rows[:0]).shape[1]:
-                raise ValueError('they are of other vectors')
-        except (RuntimeError, OSError, MemoryError, ValueError) as error:
-            logger.warning('the clusters %s cannot be read and are found anew: %s', path, error)
-            discard(path)
-            return None
-        clusters, saved = cls(index, trained_on), _rows(index)
-        missing = np.setdiff1d(rows, saved)
-        if len(missing) > len(saved):
-            return None  # to find them anew takes little longer, and holds up nobody
-        clusters.remove(np.setdiff1d(saved, rows))
-        clusters.add(missing, read)
-        return clusters
-
-    def to_bytes(self, end: int) -> bytes:
-        """Return what is saved of them.
-
-        :param end: the row that is written next
         """
         import faiss
 
-        data = faiss.serialize_index(self._index).tobytes()
-        data = self.trained_on.to_bytes(8, 'little') + end.to_bytes(8, 'little') + data
-        return zlib.crc32(data).to_bytes(8, 'little') + data
+        try:
+            index = faiss.deserialize_index(saved['clusters'])
+            if index.d != read(rows[:0]).shape[1]:
+                raise ValueError('they are of other vectors')
+        except (KeyError, RuntimeError, MemoryError, ValueError) as error:
+            if 'clusters' in saved:
+                logger.warning('the clusters cannot be read and are found anew: %s', error)
+            return None
+        clusters, known = cls(index, int(saved['trained_on'])), _rows(index)
+        missing = np.setdiff1d(rows, known)
+        if len(missing) > len(known):
+            return None  # to find them anew takes little longer, and holds up nobody
+        clusters.remove(np.setdiff1d(known, rows))
+        clusters.add(missing, read)
+        return clusters
+
+    def dump(self) -> dict[str, NDArray[Any]]:
+        """Return what is saved of them."""
+        import faiss
+
+        return {'clusters': faiss.serialize_index(self._index), 'trained_on': np.array(self.trained_on)}
 
     def add(self, rows: Rows, read: Read) -> None:
         """Take in rows (ascending)."""
-        self.changed = self.changed or bool(len(rows))
         for start in range(0, len(rows), CHUNK):
             chosen = rows[start : start + CHUNK]
             self._index.add_with_ids(read(chosen), np.ascontiguousarray(chosen, np.int64))
@@ -109,7 +96,6 @@ class VectorClusters:
     def remove(self, rows: Rows) -> None:
         """Take out rows; those that are not there are passed over."""
         if len(rows):
-            self.changed = True
             self._index.remove_ids(np.ascontiguousarray(rows, np.int64))
 
     def nearest(self, query: Floats, limit: int, among: Mask | None = None, effort: int = 1) -> Found:
@@ -138,39 +124,6 @@ class VectorClusters:
         valid = found[0] >= 0
         is_all = bool(np.count_nonzero(valid) < limit and probed >= index.nlist)
         return Found(found[0][valid], products[0][valid], is_all)
-
-
-def save(path: Path, data: bytes) -> bool:
-    """Write clusters to a file if the disk has room, and tell whether it had; else starts take longer."""
-    try:
-        # A disk that is full for a moment is one on which Milvus Lite loses what it acknowledges.
-        if shutil.disk_usage(path.parent).free < RESERVE + len(data):
-            raise OSError('no room')
-        replace_file(path, data)
-        return True
-    except OSError as error:
-        logger.warning('the next start takes longer: cannot write %s: %s', path, error)
-        discard(path)
-        return False
-
-
-def discard(path: Path) -> None:
-    """Delete saved clusters; a folder that somebody made there is not ours to empty, and does no harm."""
-    if path.is_symlink() or not path.is_dir():
-        path.unlink(missing_ok=True)
-
-
-def _from_bytes(data: bytes) -> tuple[int, int, Any]:
-    """Return what to_bytes has made: on how many rows they were trained, the end, the index.
-
-    :raises ValueError: it was damaged
-    """
-    import faiss
-
-    if zlib.crc32(data[8:]).to_bytes(8, 'little') != data[:8]:
-        raise ValueError('they were damaged')
-    index = faiss.deserialize_index(np.frombuffer(data, np.uint8)[24:])
-    return int.from_bytes(data[8:16], 'little'), int.from_bytes(data[16:24], 'little'), index
 
 
 def _rows(index: Any) -> Rows:

@@ -3,9 +3,10 @@
 import threading
 from array import array
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import snowballstemmer
@@ -15,7 +16,6 @@ from remembr_ros.memory.matching.terms import STOP_WORDS, words, words_without
 
 K1 = 1.2  # how soon saying a word again adds nothing (Robertson and Zaragoza 2009, eq. 3.15)
 B = 0.75  # how much a long text has to say a word more often
-POSTING = np.dtype([('term', '<u4'), ('count', '<u2')])  # that a text has a word so many times
 
 # Words that tell nothing in any text; of all others their frequency tells what they are worth.
 COMMON_WORDS = frozenset(
@@ -62,47 +62,40 @@ class WordIndex:
         self._row_of: dict[int, int] = {}
         self._total = 0  # words of all texts that are there
 
-    def load(
-        self,
-        terms: list[str],
-        slots: NDArray[np.int64],
-        lengths: NDArray[np.uint32],
-        sizes: NDArray[np.uint32],
-        postings: NDArray[np.void],
-    ) -> None:
-        """Take in what :meth:`add` returned of many texts, in the place of everything.
+    def dump(self) -> dict[str, NDArray[Any]]:
+        """Return all there is, in the order of the slots, for :meth:`load`."""
+        self.purge()
+        sizes = [len(rows) for rows in self._rows]
+        return {
+            'terms': np.frombuffer(''.join(f'{term}\n' for term in self.terms).encode(), np.uint8),
+            'having': np.array(sizes, np.int64),
+            'rows': np.frombuffer(b''.join(rows.tobytes() for rows in self._rows), np.int32),
+            'counts': np.frombuffer(b''.join(counts.tobytes() for counts in self._counts), np.uint16),
+            'lengths': np.array(self._lengths, np.int32),
+        }
 
-        :param lengths: how many words each has
-        :param sizes: how many postings each has
-        :param postings: of all texts, one after the other
-        """
-        # Of 16 bits numpy sorts in a tenth of the time.
-        term_numbers = postings['term'].astype(np.uint16 if len(terms) <= 1 << 16 else np.uint32)
-        order = np.argsort(term_numbers, kind='stable')
-        rows = np.repeat(np.arange(len(slots), dtype=np.int32), sizes)[order]
-        counts = postings['count'][order]
-        bounds = [0, *np.cumsum(np.bincount(term_numbers, minlength=len(terms))).tolist()]
-        self.terms = terms
-        self._numbers = {term: number for number, term in enumerate(terms) if term}
+    def load(self, dumped: Mapping[str, NDArray[Any]]) -> None:
+        """Take back what :meth:`dump` returned, in the place of everything; slots are counted from 0."""
+        self.terms = dumped['terms'].tobytes().decode().split('\n')[:-1]
+        rows, counts, lengths = dumped['rows'], dumped['counts'], dumped['lengths']
+        bounds = [0, *np.cumsum(dumped['having']).tolist()]
+        self._numbers = {term: number for number, term in enumerate(self.terms) if term}
         self._rows = [array('i', rows[a:b].tobytes()) for a, b in pairwise(bounds)]
         self._counts = [array('H', counts[a:b].tobytes()) for a, b in pairwise(bounds)]
-        self._lengths = array('i', lengths.astype(np.int32).tobytes())
-        self._slots = array('i', slots.astype(np.int32).tobytes())
-        self._row_of = dict(zip(slots.tolist(), range(len(slots)), strict=True))
+        self._lengths = array('i', lengths.tobytes())
+        self._slots = array('i', range(len(lengths)))
+        self._row_of = dict(enumerate(range(len(lengths))))
         self._total = int(lengths.sum())
 
-    def add(self, slot: int, text: str) -> tuple[NDArray[np.void], int]:
+    def add(self, slot: int, text: str) -> None:
         """Keep the words of a text; they replace those that the slot has.
 
         :param slot: 0 or more; scores have a place for each up to the largest
-        :return: the postings, and how many words the text has
         """
         self.remove(slot)
         row = len(self._lengths)
         terms = [term_of(word) for word in words(text)]
-        counts = Counter(terms)
-        postings = np.zeros(len(counts), POSTING)
-        for at, (word, count) in enumerate(counts.items()):
+        for word, count in Counter(terms).items():
             number = self._numbers.get(word)
             if number is None:
                 number = self._numbers[word] = len(self.terms)
@@ -111,12 +104,10 @@ class WordIndex:
                 self._counts.append(array('H'))
             self._rows[number].append(row)
             self._counts[number].append(min(count, _MOST))
-            postings[at] = number, min(count, _MOST)
         self._lengths.append(len(terms))
         self._slots.append(slot)
         self._row_of[slot] = row
         self._total += len(terms)
-        return postings, len(terms)
 
     def remove(self, slot: int) -> None:
         """Forget the words of a slot; nothing happens if it has none."""

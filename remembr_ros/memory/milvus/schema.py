@@ -24,6 +24,41 @@ def passages_of(collection: str) -> str:
     return f'{collection}_passages'
 
 
+def add_record_fields(records: Any, robots_apart: bool = False) -> None:
+    """Add the fields of a memory to a schema.
+
+    :param records: pymilvus.CollectionSchema
+    :param robots_apart: spread the rows over partitions by robot
+    """
+    from pymilvus import DataType
+
+    records.add_field('id', DataType.VARCHAR, max_length=64, is_primary=True)
+    add_scope_fields(records, robots_apart)
+    for name in ('frame_id', 'captioner', 'camera'):
+        records.add_field(name, DataType.VARCHAR, max_length=256)
+    for name in ('yaw', 'travelled'):
+        records.add_field(name, DataType.DOUBLE)
+    records.add_field('caption', DataType.VARCHAR, max_length=65_535)
+    for name in ('scene_text', 'keyframes', 'facts'):
+        records.add_field(name, DataType.JSON)
+    records.add_field('merged', DataType.INT64)
+    records.add_field('position', DataType.FLOAT_VECTOR, dim=3)
+
+
+def add_scope_fields(fields: Any, robots_apart: bool = False) -> None:
+    """Add what one filters by."""
+    from pymilvus import DataType
+
+    fields.add_field('robot', DataType.VARCHAR, max_length=256, is_partition_key=robots_apart)
+    for name in ('map_id', 'source'):
+        fields.add_field(name, DataType.VARCHAR, max_length=256)
+    for name in ('start_ns', 'end_ns'):
+        fields.add_field(name, DataType.INT64)
+    for name in ('x', 'y', 'z'):
+        fields.add_field(name, DataType.DOUBLE)
+    fields.add_field('placed', DataType.BOOL)
+
+
 def record_row(memory: Memory, full_text: bool) -> dict[str, Any]:
     """Return the row of a memory."""
     pose = memory.pose or Pose(0.0, 0.0)

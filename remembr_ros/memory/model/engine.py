@@ -1,11 +1,10 @@
 """The interface of a database of memories, and the stamp that says which schema and embedder made it."""
 
 import json
-import re
 import uuid
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,15 +44,13 @@ class Stamp:
         return json.dumps(asdict(self))
 
 
-def read_stamp(client: Any, collection: str) -> Stamp:
-    """Return the stamp of a collection.
+def stamp_from(text: str, collection: str) -> Stamp:
+    """Return the stamp that a collection says of itself.
 
-    :param client: pymilvus.MilvusClient
     :raises StoreMismatch: another program, or another version of this one, made it
     """
-    description = client.describe_collection(collection).get('description', '')
     try:
-        stamp = Stamp(**{'identity': ''} | json.loads(description))
+        stamp = Stamp(**{'identity': ''} | json.loads(text))
     except (ValueError, TypeError):
         raise StoreMismatch(
             f'the collection {collection!r} was not made by remembr_ros; choose another file or collection'
@@ -66,20 +63,14 @@ def read_stamp(client: Any, collection: str) -> Stamp:
     return stamp
 
 
-def no_such_memory(client: Any, collection: str, uri: str) -> NoSuchMemory:
+def no_such_memory(others: Iterable[str], collection: str, uri: str) -> NoSuchMemory:
     """Return the error that says that a store lacks a memory, and which others it has.
 
-    :param client: pymilvus.MilvusClient
     :param uri: of the store, as it may be shown
     """
-    names = set(client.list_collections())
-    parts = re.compile(r'(.+?)(?:_volume_\d+)?(?:_passages)?')
-    others = sorted(
-        name for name in names if (hit := parts.fullmatch(name)) and (hit[1] == name or hit[1] not in names)
-    )
     remedy = f'make one with: remembr ingest BAG --memory {uri}'
-    if others:
-        held = ', '.join(map(repr, others[:10])) + (' and more' if len(others) > 10 else '')
+    if names := sorted(others):
+        held = ', '.join(map(repr, names[:10])) + (' and more' if len(names) > 10 else '')
         remedy = f"it holds {held} (the memory node's parameter collection names one); or {remedy}"
     return NoSuchMemory(f'there is no memory {collection!r} at {uri}; {remedy}')
 
@@ -159,6 +150,10 @@ class Engine(Protocol):
 
     compares: int
     """How many memories a recall by text compares in full, of those that two searches find likeliest."""
+
+    @property
+    def problem(self) -> str:
+        """What is lost or damaged, though the rest works, and what to do; empty: nothing that is known."""
 
     def put(self, entries: Sequence[Entry]) -> None:
         """Write memories, in place of those with the same ids; durable when it returns. Ids are unique."""

@@ -10,7 +10,6 @@ from typing import Any
 
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.memory.milvus import schema
-from remembr_ros.memory.milvus.client import add_record_fields, add_scope_fields
 from remembr_ros.memory.milvus.table import CONSISTENCY, Row
 from remembr_ros.memory.model.codec import LISTS
 from remembr_ros.memory.model.engine import Stamp
@@ -109,7 +108,7 @@ def _create_passages(client: Any, collection: str, dimension: int, able: Feature
     fields = client.create_schema(auto_id=False, enable_dynamic_field=False)
     fields.add_field('id', DataType.VARCHAR, max_length=128, is_primary=True)
     fields.add_field('memory_id', DataType.VARCHAR, max_length=64)
-    add_scope_fields(fields, able.robots_apart)
+    schema.add_scope_fields(fields, able.robots_apart)
     fields.add_field('vector', DataType.FLOAT_VECTOR, dim=dimension)
     index = client.prepare_index_params()
     if able.lite:
@@ -129,7 +128,7 @@ def _create_records(client: Any, collection: str, stamp: str, able: Features, ti
     from pymilvus import DataType, Function, FunctionType
 
     fields = client.create_schema(auto_id=False, enable_dynamic_field=False, description=stamp)
-    add_record_fields(fields, able.robots_apart)
+    schema.add_record_fields(fields, able.robots_apart)
     index = client.prepare_index_params()
     index.add_index('position', index_type='FLAT', metric_type='L2')
     if not able.lite:

@@ -55,6 +55,8 @@ class ServerEngine:
         self._latest_ns = 0
         self._earliest_ns = 0
 
+    problem = ''
+
     compares = 30
     """In 5 ms, where the server is on the same machine."""
 

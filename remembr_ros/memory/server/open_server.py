@@ -4,11 +4,12 @@ import logging
 import re
 from collections.abc import Callable
 from contextlib import ExitStack
+from typing import Any
 
 from remembr_ros.errors import InvalidRequest, StoreMismatch
 from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.milvus.table import Table
-from remembr_ros.memory.model.engine import Stamp, no_such_memory, read_stamp
+from remembr_ros.memory.model.engine import Stamp, no_such_memory, stamp_from
 from remembr_ros.memory.server import collections
 from remembr_ros.memory.server.connection import Connection
 from remembr_ros.memory.server.engine import ServerEngine
@@ -43,10 +44,11 @@ def open_server(
             names = (collection, schema.passages_of(collection))
             if not client.has_collection(collection, timeout=link.timeout_s):
                 if new is None:
-                    raise no_such_memory(client, collection, connection.shown)
+                    raise no_such_memory(_memories(client), collection, connection.shown)
                 collections.create(client, collection, new(), able, link.timeout_s)
-            stamp = read_stamp(client, collection)
-            fields = {field['name'] for field in client.describe_collection(collection)['fields']}
+            described = client.describe_collection(collection)
+            stamp = stamp_from(described.get('description', ''), collection)
+            fields = {field['name'] for field in described['fields']}
             stored = client.describe_collection(schema.passages_of(collection))['fields']
             if 'start_ns' not in {field['name'] for field in stored}:
                 raise StoreMismatch(
@@ -59,3 +61,12 @@ def open_server(
                 Table(client, name, link.timeout_s).settle()
         undo.pop_all()
     return ServerEngine(link, collection, stamp, able, full_text='words' in fields)
+
+
+def _memories(client: Any) -> set[str]:
+    """Return the names of the memories that a server has.
+
+    :param client: pymilvus.MilvusClient
+    """
+    names = set(client.list_collections())
+    return {name for name in names if name.removesuffix('_passages') not in names - {name}}

@@ -1,4 +1,3 @@
-import socket
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -8,32 +7,10 @@ import pytest
 from remembr_ros.embedding.behind import EmbedderBehind
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import HashingEmbedder
-from remembr_ros.errors import EmbedderLoading, StoreUnavailable
-from remembr_ros.memory.milvus import client as milvus
+from remembr_ros.errors import EmbedderLoading
 from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
-
-
-def test_a_database_is_asked_when_it_listens_and_not_before(tmp_path: Path) -> None:
-    """pymilvus fails at once where nobody listens yet."""
-    address = str(tmp_path / 'database.sock')
-    assert not milvus._listens(address)
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(address)
-        assert not milvus._listens(address)
-        server.listen()
-        assert milvus._listens(address)
-
-
-def test_a_folder_for_temporary_files_with_too_long_a_name_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / ('x' * 90)
-    folder.mkdir()
-    monkeypatch.setattr('tempfile.tempdir', str(folder))
-    with pytest.raises(StoreUnavailable, match='set TMPDIR to a shorter path'):
-        open_store(str(tmp_path / 'm.db'), 'hashing')
 
 
 def test_a_new_memory_loads_its_embedder_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

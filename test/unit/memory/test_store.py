@@ -3,6 +3,7 @@ import re
 import resource
 import shutil
 import signal
+import sqlite3
 import threading
 from collections.abc import Callable
 from functools import cache
@@ -15,7 +16,7 @@ import pytest
 
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.embedded.volumes import Volumes
+from remembr_ros.memory.embedded.database import Database
 from remembr_ros.memory.model.recall import Query, Scope
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
@@ -111,16 +112,13 @@ def test_a_replacement_that_is_cut_off_loses_nothing_and_can_be_repeated(
     store: MemoryStore, make: Make, add: Add, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add(make(1, caption='A red sofa. A lamp. A window.'))
-    real = Volumes._send
+    put = Database.put
 
-    def dies_before_the_record(
-        self: Volumes, collection: str, rows: list[Any], replace: bool = False
-    ) -> None:
-        if 'caption' in rows[0]:
-            raise StoreUnavailable('the disk is full')
-        real(self, collection, rows, replace)
+    def fails_at_the_end(self: Database, entries: Any) -> None:
+        put(self, entries)
+        raise sqlite3.OperationalError('database or disk is full')
 
-    monkeypatch.setattr(Volumes, '_send', dies_before_the_record)
+    monkeypatch.setattr(Database, 'put', fails_at_the_end)
     with pytest.raises(StoreUnavailable):
         add(make(1, caption='A green door.'))
     assert [memory.caption for memory in store.get(['m1'])] == ['A red sofa. A lamp. A window.']
@@ -340,11 +338,12 @@ def test_a_keyframe_that_two_memories_share_outlives_one_of_them(own: MemoryStor
 def test_without_room_a_memory_is_stored_without_keyframes(
     own: MemoryStore, make: Make, caplog: pytest.LogCaptureFixture
 ) -> None:
+    limit = 1_000_000  # the database, in this process, needs some
+    small, large = jpeg(1, 8), jpeg(2, 1_200)
+    assert len(small) < limit < len(large)
     previous = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1_500, previous[1]))
-    small, large = jpeg(1, 8), jpeg(2, 100)
-    assert len(small) < 1_500 < len(large)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, previous[1]))
     try:
         (stored,) = own.add([Observation(make(1), (large, small))])
     finally:

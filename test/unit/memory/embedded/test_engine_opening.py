@@ -1,26 +1,20 @@
-"""An index that comes from its files says what one does that is made from the rows."""
+"""An index that comes from its cache says what one does that is made from the rows."""
 
 import os
 import random
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from remembr_ros.errors import StoreUnavailable
-from remembr_ros.memory.embedded import engine as engine_module
-from remembr_ros.memory.embedded import volumes
+from remembr_ros.memory.embedded import cache, index, passage_index
 from remembr_ros.memory.embedded.engine import EmbeddedEngine, open_embedded
-from remembr_ros.memory.embedded.index import MemoryIndex
-from remembr_ros.memory.embedded.index_files import IndexFiles
-from remembr_ros.memory.embedded.index_state import IndexState
-from remembr_ros.memory.embedded.journal import Journal
-from remembr_ros.memory.embedded.volumes import Volumes
-from remembr_ros.memory.milvus import client as milvus
 from remembr_ros.memory.model.engine import VERSION, Entry, Stamp
 from remembr_ros.memory.model.recall import ANYTHING
 from remembr_ros.memory.model.record import Memory
@@ -31,7 +25,7 @@ Make = Callable[..., Memory]
 
 @pytest.fixture
 def path(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    monkeypatch.setattr(volumes, 'FULL', 5)
+    monkeypatch.setattr(passage_index, 'FEW', 10)
     shared = Path('/dev/shm')
     with tempfile.TemporaryDirectory(dir=shared if os.access(shared, os.W_OK) else None) as folder:
         yield f'{folder}/memory.db'
@@ -45,12 +39,14 @@ def opened(path: str, collection: str = 'memories') -> EmbeddedEngine:
     return open_embedded(path, collection, lambda: Stamp(VERSION, 'test', D))
 
 
-def killed(engine: EmbeddedEngine) -> None:
-    """Let go of an engine as the end of a process does."""
-    engine_module._open.pop((engine._path, engine._collection), None)
-    engine.let_go()
-    engine._disconnect()
-    engine._state.close()
+def left(path: str) -> str:
+    """Return a copy of the files as they are now, which is what the end of a process leaves."""
+    copy = Path(tempfile.mkdtemp(dir=Path(path).parent)) / 'memory.db'
+    for file in Path(path).parent.glob('memory.db*'):
+        if file.is_file() and not file.name.endswith('-shm'):
+            # In another process: to close the file in this one would end its locks.
+            os.system(f'cp {file} {copy.with_name(file.name)}')
+    return str(copy)
 
 
 def entry(memory: Memory, seed: int) -> Entry:
@@ -65,13 +61,13 @@ class Said:
         self.memories = sorted(engine.select(), key=lambda m: m.id)
         ids = [memory.id for memory in self.memories]
         self.exact = {
-            'volumes': [engine.volume(i) for i in ids],
             'words': engine.with_words('a door with the number 3 and a sofa', ANYTHING, 99),
             'places': engine.nearest_in_place((1.0, 2.0, 0.0), ANYTHING, 99),
             'times': engine.nearest_in_time(10**15, ANYTHING, 99),
             'named': engine.named([f'{i}.jpg' for i in range(20)]),
-            'held': sorted(engine.volumes()),
+            'summary': replace(engine.summary(), bytes=0),
         }
+        engine.wait()
         near = engine.like(np.ones(D, np.float32) / D**0.5, ANYTHING, 99)
         vectors = engine.vectors(ids)
         self.numbers = [
@@ -84,38 +80,22 @@ class Said:
         assert isinstance(other, Said)
         assert self.memories == other.memories
         assert self.exact == other.exact
-        # The database has 16-bit floats.
         assert all(np.allclose(a, b, atol=2e-3) for a, b in zip(self.numbers, other.numbers, strict=True))
         return True
 
     __hash__ = None  # type: ignore[assignment]
 
 
-def check(path: str) -> None:
-    """Check that the index from the files says what the rows say."""
+def check(path: str) -> Said:
+    """Check that the index from the cache says what the rows say; return that."""
     engine = opened(path)
-    from_files = Said(engine)
-    summary = engine.summary()
+    from_cache = Said(engine)
     engine.close()
-    shutil.rmtree(f'{path}.index')
+    Path(f'{path}.memories.cache').unlink(missing_ok=True)
     engine = opened(path)
-    assert Said(engine) == from_files
-    again = engine.summary()
-    assert (again.robots, again.first_ns, again.placed) == (summary.robots, summary.first_ns, summary.placed)
+    assert Said(engine) == from_cache
     engine.close()
-
-
-@pytest.fixture
-def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The numbers of the volumes that were read."""
-    read, seen = Volumes.read, []
-
-    def noted(self: Volumes, number: int) -> Iterator[Memory]:
-        seen.append(number)
-        return read(self, number)
-
-    monkeypatch.setattr(Volumes, 'read', noted)
-    return seen
+    return from_cache
 
 
 def filled(path: str, make: Make, count: int = 12) -> EmbeddedEngine:
@@ -124,29 +104,6 @@ def filled(path: str, make: Make, count: int = 12) -> EmbeddedEngine:
     return engine
 
 
-@pytest.mark.parametrize('closed', [True, False], ids=['closed', 'killed'])
-def test_nothing_is_read_from_the_database_when_it_is_opened(
-    path: str, make: Make, reads: list[int], closed: bool
-) -> None:
-    engine = filled(path, make)
-    engine.update([make(3, caption='A door with the number 3.', merged=2)])
-    engine.delete(['m7'])
-    before = Said(engine)
-    engine.close() if closed else killed(engine)
-    del reads[:]
-    for _ in range(2):
-        engine = opened(path)
-        assert Said(engine) == before
-        engine.close()
-    assert not reads
-    check(path)
-
-
-STEPS = [
-    (Volumes, '_send'), (Volumes, '_remove'), (Volumes, 'done'), (Journal, 'begin'), (Journal, 'end'),
-    (IndexFiles, 'append'), (IndexFiles, '_write_slots'), (IndexFiles, 'erase'), (IndexFiles, 'rewrite'),
-    (IndexFiles, 'add_terms'), (IndexState, 'begin'), (IndexState, 'end'), (MemoryIndex, '_forget'),
-]  # fmt: skip
 CHANGES: dict[str, Callable[[EmbeddedEngine, Make], None]] = {
     'put': lambda engine, make: engine.put([entry(make(i, caption=f'A sofa {i}.'), i + 1) for i in (20, 21)]),
     'replace': lambda engine, make: engine.put([entry(make(i, caption='A sofa.'), 40 + i) for i in (1, 30)]),
@@ -158,94 +115,115 @@ CHANGES: dict[str, Callable[[EmbeddedEngine, Make], None]] = {
 
 
 @pytest.mark.parametrize('change', CHANGES)
-@pytest.mark.parametrize('step', STEPS, ids=[name for _, name in STEPS])
-def test_what_is_cut_off_anywhere_is_as_the_rows_say(
-    path: str, make: Make, monkeypatch: pytest.MonkeyPatch, step: tuple[type, str], change: str
+@pytest.mark.parametrize('saved', ['before', 'after', 'never'])
+def test_it_is_brought_up_to_date_from_whatever_was_saved(
+    path: str, make: Make, change: str, saved: str
 ) -> None:
-    engine, (owner, name) = filled(path, make), step
-    real, at = getattr(owner, name), random.Random(f'{name} {change}').randrange(3)
-    for after in (False, True):
-        calls = iter(range(10**6))
+    engine = filled(path, make)
+    if saved == 'before':
+        engine.wait()
+        engine.save()
+    CHANGES[change](engine, make)
+    if saved == 'after':
+        engine.save()
+    before = Said(engine)
+    killed = left(path)
+    engine.close()
+    assert check(killed) == before
+    assert check(path) == before
 
-        def cut_off(self: Any, *arguments: Any, **options: Any) -> Any:
-            is_last = next(calls) == at  # noqa: B023
-            if is_last and not after:  # noqa: B023
-                raise Killed
-            found = real(self, *arguments, **options)
-            if is_last:
-                raise Killed
-            return found
 
-        with monkeypatch.context() as patch:
-            patch.setattr(owner, name, cut_off)
-            try:
-                CHANGES[change](engine, make)
-                engine.close()
-            except Killed:
-                killed(engine)
-        check(path)
+def test_the_rows_are_read_from_the_cache_and_not_again(
+    path: str, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(path, make).close()
+    with monkeypatch.context() as patch:
+        patch.setattr(index.MemoryIndex, '_take', lambda self, rows, **_: [len(rows)] if rows else [])
         engine = opened(path)
-    engine.close()
+        assert engine.count() == 12
+        engine.close()
+    check(path)
 
 
-@pytest.mark.parametrize('change', ['update', 'replace'])
-def test_rows_that_were_deleted_to_be_inserted_again_are_not_lost(
-    path: str, make: Make, monkeypatch: pytest.MonkeyPatch, change: str
-) -> None:
-    engine = filled(path, make)
-    send = Volumes._send
+class Cut:
+    """A connection that ends the process at a statement."""
 
-    def cut_off(self: Volumes, collection: str, rows: list[Any], replace: bool = False) -> None:
-        if replace:
-            for row in rows:
-                self.client.delete(collection, filter=f'id == "{row["id"]}"')
+    def __init__(self, connection: sqlite3.Connection, at: int, after: bool) -> None:
+        self._connection = connection
+        self._at = at
+        self._after = after
+
+    def _step(self, run: Callable[..., Any], *arguments: Any) -> Any:
+        self._at -= 1
+        if self._at == 0 and not self._after:
             raise Killed
-        send(self, collection, rows)
+        found = run(*arguments)
+        if self._at == 0:
+            raise Killed
+        return found
 
-    with monkeypatch.context() as patch:
-        patch.setattr(Volumes, '_send', cut_off)
-        with pytest.raises(Killed):
-            CHANGES[change](engine, make)
-    killed(engine)
-    engine = opened(path)
-    assert {f'm{i}' for i in range(12)} <= {memory.id for memory in engine.select()}
-    engine.close()
-    check(path)
+    def execute(self, sql: str, *values: Any) -> Any:
+        if sql == 'ROLLBACK':  # a killed process does not
+            raise sqlite3.OperationalError('killed')
+        return self._step(self._connection.execute, sql, *values)
+
+    def executemany(self, sql: str, values: Any) -> Any:
+        return self._step(self._connection.executemany, sql, list(values))
+
+    def close(self) -> None:
+        self._connection.close()
 
 
-def test_only_the_volume_that_was_written_is_read_after_a_kill(
-    path: str, make: Make, reads: list[int], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize('after', [False, True], ids=['before', 'after'])
+@pytest.mark.parametrize('change', CHANGES)
+def test_what_is_cut_off_at_any_statement_is_there_as_a_whole_or_not_at_all(
+    path: str, make: Make, change: str, after: bool
 ) -> None:
     engine = filled(path, make)
-
-    def cut_off(*_: Any) -> None:
-        raise Killed
-
-    with monkeypatch.context() as patch:
-        patch.setattr(IndexFiles, 'append', cut_off)
-        with pytest.raises(Killed):
-            engine.put([entry(make(40), 4)])
-    killed(engine)
-    del reads[:]
-    engine = opened(path)
-    assert set(reads) == {2}
-    assert engine.count() == 13
+    engine.save()
+    old = Said(engine)
     engine.close()
-    check(path)
+    done = left(path)
+    engine = opened(done)
+    CHANGES[change](engine, make)
+    new = Said(engine)
+    engine.close()
+    for at in range(1, 40):
+        copy = left(path)
+        engine = opened(copy)
+        engine._database._writer = Cut(engine._database._writer, at, after)  # type: ignore[assignment]
+        try:
+            CHANGES[change](engine, make)
+            is_done = True
+        except Killed:
+            is_done = False
+        killed = left(copy)
+        engine._database._writer = engine._database._writer._connection  # type: ignore[attr-defined]
+        engine._database._writer.execute('ROLLBACK') if engine._database._writer.in_transaction else None
+        engine.close()
+        found = check(killed)
+        assert found == new if len(found.memories) != len(old.memories) or is_done else True
+        assert found.memories in (old.memories, new.memories)
+        shutil.rmtree(Path(copy).parent)
+        if is_done:
+            break
+    else:
+        pytest.fail('it has no end')
 
 
-def test_the_index_of_another_database_is_not_taken(path: str, make: Make) -> None:
+def test_the_cache_of_another_database_is_not_taken(path: str, make: Make) -> None:
     """Though both were written as often, and were one once."""
     filled(path, make).close()
     other = f'{path}2'
-    shutil.copy(path, other)
-    shutil.copytree(f'{path}.index', f'{other}.index')
+    for end in ('', '.memories.cache'):
+        shutil.copy(f'{path}{end}', f'{other}{end}')
     for one, number in ((path, 1), (other, 2)):
         engine = opened(one)
         engine.update([make(number, caption=f'A door with the number {number}.', merged=7)])
+        engine.save()
         engine.close()
     for old, new in ((path, f'{path}x'), (other, path), (f'{path}x', other)):
-        shutil.move(f'{old}.index', f'{new}.index')
+        shutil.move(f'{old}.memories.cache', f'{new}.memories.cache')
     for one, number in ((path, 1), (other, 2)):
         engine = opened(one)
         assert [m.id for m in engine.select() if m.merged == 7] == [f'm{number}']
@@ -253,79 +231,79 @@ def test_the_index_of_another_database_is_not_taken(path: str, make: Make) -> No
         check(one)
 
 
-@pytest.mark.parametrize('closed', [True, False], ids=['closed', 'killed'])
-def test_an_older_index_is_brought_up_to_date(path: str, make: Make, closed: bool) -> None:
+def test_an_older_database_that_is_put_back_has_an_index_of_its_own(path: str, make: Make) -> None:
     filled(path, make).close()
-    shutil.copytree(f'{path}.index', f'{path}.older')
+    older = left(path)
     engine = opened(path)
     engine.delete(['m3'])
     engine.put([entry(make(33), 3)])
-    engine.close() if closed else killed(engine)
-    shutil.rmtree(f'{path}.index')
-    shutil.move(f'{path}.older', f'{path}.index')
-    check(path)
-
-
-def test_rows_that_somebody_else_changed_are_seen(path: str, make: Make) -> None:
-    filled(path, make).close()
-    client = milvus.connect(path, mark=0)
-    client.delete('memories', filter='id == "m2"')
-    milvus.disconnect(client, path)
-    engine = opened(path)
-    assert 'm2' not in [memory.id for memory in engine.select()]
+    engine.save()
     engine.close()
-    check(path)
+    shutil.copy(older, path)  # the cache is of what was there
+    assert len(check(path).memories) == 12
 
 
-def test_another_collection_in_the_file_does_no_harm(path: str, make: Make) -> None:
-    engine, kitchen = filled(path, make), opened(path, 'kitchen')
-    kitchen.put([entry(make(1), 1)])
-    engine.put([entry(make(50), 2)])
-    kitchen.put([entry(make(2), 1)])
+@pytest.mark.parametrize('how', ['cut off', 'flipped', 'gone', 'zeros', 'empty', 'folder', 'link'])
+def test_a_damaged_cache_is_made_anew(path: str, make: Make, how: str) -> None:
+    engine = filled(path, make, 30)
+    before = Said(engine)
     engine.close()
-    kitchen.put([entry(make(3), 1)])
-    kitchen.close()
-    kitchen = opened(path, 'kitchen')
-    assert kitchen.count() == 3
-    kitchen.put([entry(make(4), 1)])
-    kitchen.close()
-    check(path)
+    file = Path(f'{path}.memories.cache')
+    whole = file.read_bytes()
+    data = bytearray(whole)
+    data[len(data) // 2] ^= 4
+    content = {'cut off': whole[:1000], 'flipped': bytes(data), 'zeros': bytes(len(data)), 'empty': b''}
+    file.unlink()
+    if how == 'folder':
+        file.mkdir()
+        (file / 'of somebody').write_text('keep')
+    elif how == 'link':
+        file.symlink_to('/dev/null')
+    elif how != 'gone':
+        file.write_bytes(content[how])
+    for _ in range(2):  # mended for good
+        again = opened(path)
+        assert Said(again) == before
+        again.save(at_least=-1)
+        again.close()
+    assert file.is_dir() == (how == 'folder')
+    if how != 'folder':
+        assert len(file.read_bytes()) > 1_000
 
 
-@pytest.mark.parametrize('change', CHANGES)
-def test_a_disk_that_fills_while_the_index_is_written_loses_nothing(
-    path: str, make: Make, monkeypatch: pytest.MonkeyPatch, change: str
+@pytest.mark.parametrize('seed', range(20))
+def test_flipped_bits_of_a_cache_change_nothing(path: str, make: Make, seed: int) -> None:
+    engine = filled(path, make, 30)
+    before = Said(engine)
+    engine.close()
+    chance = random.Random(seed)
+    file = Path(f'{path}.memories.cache')
+    data = bytearray(file.read_bytes())
+    for _ in range(chance.choice([1, 1, 20])):
+        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    file.write_bytes(data)
+    again = opened(path)
+    assert Said(again) == before
+    again.close()
+
+
+def test_it_is_written_when_much_has_changed_and_where_there_is_room(
+    path: str, make: Make, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    engine = filled(path, make)
-
-    def full(*_: object) -> int:
-        raise OSError(28, 'No space left on device')
-
-    with monkeypatch.context() as disk:
-        disk.setattr(os, 'pwrite', full)
-        CHANGES[change](engine, make)
-        before = sorted(engine.select(), key=lambda m: m.id)
-    killed(engine)
+    monkeypatch.setattr(index, 'SAVED_EACH', 5)
+    monkeypatch.setattr(passage_index, 'FEW', 99)
+    file = Path(f'{path}.memories.cache')
     engine = opened(path)
-    assert sorted(engine.select(), key=lambda m: m.id) == before
+    engine.put([entry(make(i), i) for i in range(4)])
+    assert not file.exists()
+    engine.put([entry(make(i), i) for i in range(4, 8)])
+    assert file.exists()
+    known = file.read_bytes()
+    engine.put([entry(make(9), 9)])
+    assert file.read_bytes() == known
+    monkeypatch.setattr(cache, 'RESERVE', 10**18)
+    engine.save()
+    assert 'the next start takes longer' in caplog.text
+    assert not file.exists()
     engine.close()
-    check(path)
-
-
-def test_it_is_opened_on_a_full_disk_only_if_there_is_nothing_to_write(
-    path: str, make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    filled(path, make).close()
-
-    def full(*_: object) -> int:
-        raise OSError(28, 'No space left on device')
-
-    with monkeypatch.context() as disk:
-        disk.setattr(os, 'pwrite', full)
-        engine = opened(path)
-        assert engine.count() == 12
-        killed(engine)
-        shutil.rmtree(f'{path}.index')
-        with pytest.raises(StoreUnavailable, match='cannot write'):
-            opened(path)
-    check(path)
+    assert len(check(path).memories) == 9

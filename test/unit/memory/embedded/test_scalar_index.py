@@ -51,8 +51,8 @@ def filled(memories: list[Memory]) -> tuple[Columns, list[Memory]]:
         Memory(f'm{i}', m.robot, m.start_ns, m.end_ns, '', m.pose, map_id=m.map_id, source=m.source)
         for i, m in enumerate(memories)
     ]
-    for memory in numbered:
-        columns.add(memory)
+    for number, memory in enumerate(numbered):
+        columns.add(memory, number, 1, 1)
     return columns, numbered
 
 
@@ -98,3 +98,14 @@ def test_the_figures_are_those_of_what_is_there() -> None:
     assert Columns().span() is None
     assert [offset_ns(memories[0], t) for t in (0, 5, 7, 9, 10)] == [5, 0, 0, 0, -1]
     assert math.isfinite(sum(len(columns.names(f)) for f in ('robot', 'map_id', 'source')))
+
+
+def test_rows_of_vectors_lie_in_the_runs_of_their_memories() -> None:
+    columns = Columns()
+    for number, rows in ((3, 2), (4, 1), (9, 3)):
+        columns.add(Memory(f'm{number}', '', 1, 2, ''), number, rows, 1)
+    slots, counts, at = columns.runs_of(np.array([0, 1, 4, 5]))
+    assert (slots.tolist(), counts.tolist(), at.tolist()) == ([0, 2], [2, 3], [0, 1, 3, 4])
+    assert [found.tolist() for found in columns.runs_of(np.array([], np.int64))] == [[], [], []]
+    assert columns.slots_of(np.array([9, 5, 3, 4, 99])).tolist() == [2, -1, 0, 1, -1]
+    assert Columns().slots_of(np.array([1])).tolist() == [-1]

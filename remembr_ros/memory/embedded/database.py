@@ -1,0 +1,311 @@
+"""The rows of a memory in a SQLite file: the truth, of which all else is made.
+
+Every change is one transaction and has a number, its edition; a row tells in which it was last written. Who
+has seen an edition asks for what came since. Records and vectors have checksums: SQLite's pages have none.
+"""
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembr_ros.errors import StoreUnavailable
+from remembr_ros.memory.durable import checksums
+from remembr_ros.memory.embedded.sqlite_file import check_identity, connect, files_of, make, translated
+from remembr_ros.memory.matching.ranking import paragraphs_among
+from remembr_ros.memory.model.codec import from_plain, to_plain
+from remembr_ros.memory.model.engine import Entry, Stamp, no_such_memory, stamp_from
+from remembr_ros.memory.model.record import Memory
+
+SCALE = 32_767  # of unit vectors' numbers in the file; as exact as 16-bit floats, read in a sixth of the time
+KEPT = 100_000  # editions of which is known what was deleted; who has seen only older ones reads everything
+
+_TABLES = """
+CREATE TABLE "{0}" (
+    number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, edition INTEGER NOT NULL, passages INTEGER NOT NULL,
+    paragraphs INTEGER NOT NULL, record TEXT NOT NULL, crc INTEGER NOT NULL
+);
+CREATE INDEX "{0} editions" ON "{0}" (edition);
+CREATE TABLE "{0} vectors" (number INTEGER PRIMARY KEY, vectors BLOB NOT NULL, crc INTEGER NOT NULL);
+CREATE TABLE "{0} deleted" (edition INTEGER, number INTEGER, PRIMARY KEY (edition, number)) WITHOUT ROWID;
+"""
+_COLUMNS = 'number, edition, passages, paragraphs, record'
+
+
+class Row(NamedTuple):
+    """A row of the records.
+
+    :param number: of the memory, in the order of storing; a replaced memory gets a new one
+    :param edition: in which it was written
+    :param passages: how many vectors it has
+    :param paragraphs: how many of these, the first ones, say all of one thing
+    :param record: JSON
+    """
+
+    number: int
+    edition: int
+    passages: int
+    paragraphs: int
+    record: str
+
+    @property
+    def memory(self) -> Memory:
+        return from_plain(json.loads(self.record))
+
+    @property
+    def crc(self) -> int:
+        return zlib.crc32(' '.join(map(str, self)).encode())
+
+
+class Database:
+    """The rows of one collection. One thread may change them, while another, in a snapshot, reads.
+
+    :param path: absolute
+    :param new: makes the stamp of a new collection; None: there has to be one
+    :param writable: False: nothing can be written there
+    :raises StoreUnavailable: it cannot be opened, or there is no such collection
+    :raises StoreMismatch: another program, or another version of this one, made it
+    """
+
+    def __init__(self, path: Path, name: str, new: Callable[[], Stamp] | None, writable: bool = True) -> None:
+        self._path = path
+        self._name = name
+        self._table = name.replace('"', '""')
+        self._damaged: set[int] = set()
+        self._connections: list[sqlite3.Connection] = []
+        try:
+            with translated(path):
+                if new is not None and writable and not (path.exists() and path.stat().st_size):
+                    make(path)
+                for _ in range(2):
+                    self._connections.append(connect(path, writable))
+                self._reader, self._writer = self._connections
+                check_identity(self._reader, path)
+                self.stamp = self._opened(new)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The database and, while it is open, the files that SQLite keeps beside it."""
+        return files_of(self._path)
+
+    @property
+    def problem(self) -> str:
+        """What is damaged and what to do; empty: nothing that was read."""
+        if not self._damaged:
+            return ''
+        return (
+            f'{len(self._damaged)} memories in {self._path} are damaged and are left out, or not found by '
+            'their meaning; put back a copy, or export the memory and import it into a new file'
+        )
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Change rows: all of it, durably, or nothing.
+
+        :raises StoreUnavailable: SQLite refuses it, or another program had the file locked for too long
+        """
+        with translated(self._path):
+            self._writer.execute('BEGIN IMMEDIATE')
+            try:
+                yield
+                sql = 'UPDATE collections SET edition = edition + 1 WHERE name = ?'
+                self._writer.execute(sql, [self._name])
+                self._writer.execute('COMMIT')
+            except BaseException:
+                with suppress(sqlite3.Error):  # what failed may have ended it
+                    self._writer.execute('ROLLBACK')
+                raise
+
+    @contextmanager
+    def snapshot(self) -> Iterator[int]:
+        """Let one thread read the rows as they are now; give their edition."""
+        with translated(self._path):
+            self._reader.execute('BEGIN')
+            try:
+                sql = 'SELECT edition FROM collections WHERE name = ?'
+                yield self._reader.execute(sql, [self._name]).fetchone()[0]
+            finally:
+                with suppress(sqlite3.Error):
+                    self._reader.execute('COMMIT')
+
+    def put(self, entries: Sequence[Entry]) -> None:
+        """Write memories, in place of those with the same ids; within :meth:`changing`."""
+        self.delete([entry.memory.id for entry in entries])
+        edition, last = self._next()
+        records, vectors = [], []
+        for number, entry in enumerate(entries, last + 1):
+            numbers = np.rint(np.clip(entry.vectors, -1.0, 1.0) * SCALE).astype('<i2')
+            shape = len(numbers), paragraphs_among(entry.memory, len(numbers))
+            row = Row(number, edition, *shape, _record(entry.memory))
+            records.append([*row, row.crc, entry.memory.id])
+            vectors.append([number, numbers.tobytes(), int(_sums(numbers, np.zeros(1, np.intp))[0])])
+        sql = f'INSERT INTO "{self._table}" ({_COLUMNS}, crc, id) VALUES (?, ?, ?, ?, ?, ?, ?)'
+        self._writer.executemany(sql, records)
+        self._writer.executemany(f'INSERT INTO "{self._table} vectors" VALUES (?, ?, ?)', vectors)
+        sql = 'UPDATE collections SET last = ? WHERE name = ?'
+        self._writer.execute(sql, [last + len(entries), self._name])
+
+    def update(self, memories: Sequence[Memory]) -> None:
+        """Rewrite memories whose texts stay the same; unknown ids are left out; within :meth:`changing`."""
+        edition, _ = self._next()
+        for memory in memories:
+            found = self._find(memory.id, 'number, passages, paragraphs')
+            if found is not None:
+                number, passages, paragraphs = found
+                row = Row(number, edition, passages, paragraphs, _record(memory))
+                sql = f'UPDATE "{self._table}" SET edition = ?, record = ?, crc = ? WHERE number = ?'
+                self._writer.execute(sql, [edition, row.record, row.crc, number])
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Delete memories; unknown ids are passed over; within :meth:`changing`."""
+        edition, _ = self._next()
+        found = (self._find(memory_id, 'number') for memory_id in ids)
+        numbers = [row for row in found if row is not None]
+        self._damaged.difference_update(number for (number,) in numbers)
+        for table in ('', ' vectors'):
+            self._writer.executemany(f'DELETE FROM "{self._table}{table}" WHERE number = ?', numbers)
+        sql = f'INSERT INTO "{self._table} deleted" VALUES (?, ?)'
+        self._writer.executemany(sql, [[edition, number] for (number,) in numbers])
+        self._writer.execute(f'DELETE FROM "{self._table} deleted" WHERE edition <= ?', [edition - KEPT])
+
+    def all(self) -> Iterator[Row]:
+        """Yield every row that is whole, in the order of the numbers; within :meth:`snapshot`."""
+        return self._checked('ORDER BY number')
+
+    def since(self, edition: int) -> tuple[list[int], list[Row]]:
+        """Return what was deleted and what was written after an edition; within :meth:`snapshot`."""
+        sql = f'SELECT number FROM "{self._table} deleted" WHERE edition > ?'
+        gone = [number for (number,) in self._reader.execute(sql, [edition])]
+        return gone, sorted(self._checked('WHERE edition > ?', edition))
+
+    def memory(self, number: int) -> Memory:
+        """Return a memory; within :meth:`snapshot`.
+
+        :raises StoreUnavailable: it was damaged while the memory was open
+        """
+        for row in self._checked('WHERE number = ?', number):
+            return row.memory
+        raise StoreUnavailable(f'a memory in {self._path} was damaged; open it again to leave that out')
+
+    def vectors(self, numbers: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int16]:
+        """Return the vectors of memories, as they are in the file; zeros where they are not, or are damaged.
+
+        :param numbers: ascending
+        :param counts: how many each has
+        :return: shape (sum of counts, dimension)
+        """
+        sql = f'SELECT number, vectors, crc FROM "{self._table} vectors" WHERE number'
+        with translated(self._path):
+            if len(numbers) and numbers[-1] - numbers[0] == len(numbers) - 1:
+                ends = int(numbers[0]), int(numbers[-1])
+                found = self._reader.execute(f'{sql} BETWEEN ? AND ? ORDER BY number', ends).fetchall()
+            else:
+                listed = json.dumps(numbers.tolist())
+                sql += ' IN (SELECT value FROM json_each(?)) ORDER BY number'
+                found = self._reader.execute(sql, [listed]).fetchall()
+        sizes = (counts * (2 * self.stamp.dimension)).tolist()
+        if [len(blob) for _, blob, _ in found] != sizes:
+            known = {number: (blob, crc) for number, blob, crc in found}
+            found = []
+            for number, size in zip(numbers.tolist(), sizes, strict=True):
+                blob, crc = known.get(number, (b'', None))
+                found.append((number, blob.ljust(size, b'\0')[:size], crc))
+        vectors = np.frombuffer(b''.join([blob for _, blob, _ in found]), '<i2')
+        vectors = vectors.reshape(-1, self.stamp.dimension)
+        starts = np.cumsum(counts) - counts
+        sums = _sums(vectors, starts).tolist()
+        wrong = [at for at, (_, _, crc) in enumerate(found) if crc != sums[at]]
+        if wrong:
+            vectors = vectors.copy()
+        for at in wrong:
+            vectors[starts[at] : starts[at] + counts[at]] = 0
+            if found[at][2] is not None:
+                self._damaged.add(found[at][0])
+        return vectors
+
+    @property
+    def cached(self) -> str:
+        """What names the cache that was made of these rows; within :meth:`snapshot`."""
+        sql = 'SELECT cached FROM collections WHERE name = ?'
+        return self._reader.execute(sql, [self._name]).fetchone()[0] or ''
+
+    def set_cached(self, name: str) -> None:
+        """Name the cache that was made of these rows."""
+        with translated(self._path):
+            self._writer.execute('UPDATE collections SET cached = ? WHERE name = ?', [name, self._name])
+
+    def vacuum(self) -> None:
+        """Rewrite the file, so that nothing of what was deleted is left in it, nor in its log.
+
+        :raises StoreUnavailable: the disk has no room, or somebody reads the file for too long
+        """
+        with translated(self._path):
+            self._writer.execute('VACUUM')
+            busy, _, _ = self._writer.execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchone()
+        if busy:
+            raise StoreUnavailable(
+                f'deleted memories can still be read from {self._path}-wal: another program has been reading '
+                'the file; forget them again when it has ended'
+            )
+
+    def close(self) -> None:
+        """Close it; the last one puts what is in the log into the file."""
+        for connection in self._connections:
+            with suppress(sqlite3.Error):
+                connection.close()
+
+    def _opened(self, new: Callable[[], Stamp] | None) -> Stamp:
+        """Return the stamp of the collection, which is made if there is none."""
+        stamps = dict(self._reader.execute('SELECT name, stamp FROM collections').fetchall())
+        if self._name in stamps:
+            return stamp_from(stamps[self._name], self._name)
+        if new is None:
+            raise no_such_memory(stamps, self._name, str(self._path))
+        made = new()
+        with self.changing():
+            for statement in _TABLES.format(self._table).split(';'):
+                self._writer.execute(statement)
+            sql = 'INSERT INTO collections (name, stamp, edition, last) VALUES (?, ?, 0, 0)'
+            self._writer.execute(sql, [self._name, made.to_text()])
+        return made
+
+    def _next(self) -> tuple[int, int]:
+        """Return the edition that is being written, and the last number that there was."""
+        sql = 'SELECT edition + 1, last FROM collections WHERE name = ?'
+        edition, last = self._writer.execute(sql, [self._name]).fetchone()
+        return edition, last
+
+    def _find(self, memory_id: str, columns: str) -> tuple[int, ...] | None:
+        sql = f'SELECT {columns} FROM "{self._table}" WHERE id = ?'
+        found: tuple[int, ...] | None = self._writer.execute(sql, [memory_id]).fetchone()
+        return found
+
+    def _checked(self, which: str, *values: int) -> Iterator[Row]:
+        """Yield the rows that are whole."""
+        sql = f'SELECT {_COLUMNS}, crc FROM "{self._table}" {which}'
+        for *columns, crc in self._reader.execute(sql, values):
+            row = Row(*columns)
+            if row.crc == crc:
+                yield row
+            else:
+                self._damaged.add(row.number)
+
+
+def _record(memory: Memory) -> str:
+    return json.dumps(to_plain(memory), separators=(',', ':'))
+
+
+def _sums(vectors: NDArray[np.int16], starts: NDArray[np.intp]) -> NDArray[np.int64]:
+    """Return the checksums of runs of vectors: shape (starts,)."""
+    if not len(starts):
+        return np.zeros(0, np.int64)
+    return np.add.reduceat(checksums(vectors), starts, dtype=np.uint64).view(np.int64)

@@ -1,0 +1,112 @@
+"""The SQLite file of an embedded memory: how it is made and opened, and what its errors mean."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from remembr_ros.errors import StoreMismatch, StoreUnavailable
+from remembr_ros.memory.durable import sync_folder
+
+LOCKED_S = 5.0  # that a lock of another program, such as a backup, is waited for
+PAGE = 16_384  # bytes; of SQLite's own 4 kB a row of vectors takes several
+CHECKPOINT = 256  # pages of the log, after which they are put into the file; see docs/memory.md
+IDENTITY = 0x52454D42  # 'REMB': what the file says it is, to `file` and to us
+
+_COLLECTIONS = """
+CREATE TABLE collections (
+    name TEXT PRIMARY KEY, stamp TEXT NOT NULL, edition INTEGER NOT NULL, last INTEGER NOT NULL, cached TEXT
+);
+"""
+_REMEDIES = {
+    'locked': '; another program, such as a backup or a shell, has had it locked for {:.0f} s: end that',
+    'full': '; make room: what was stored before is safe',
+    'readonly': '; check who owns it and how its disk is mounted',
+    'disk I/O': '; check the disk (dmesg)',
+    'malformed': '; put back a copy, or save what is there: sqlite3 FILE .recover | sqlite3 NEW_FILE',
+    'not a database': ': it is not a memory, or is damaged; choose another file, or put back a copy',
+}
+"""What to do, by a word of SQLite's error."""
+
+
+def files_of(path: Path) -> tuple[Path, Path, Path]:
+    """Return a database, its log, and the index of that which processes share."""
+    return path, Path(f'{path}-wal'), Path(f'{path}-shm')
+
+
+def make(path: Path) -> None:
+    """Begin a file, durably.
+
+    :raises StoreUnavailable: its disk is none that processes can share files on
+    """
+    missing = [folder for folder in path.parents if not folder.exists()]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(path, timeout=LOCKED_S, isolation_level=None)) as connection:
+        connection.execute(f'PRAGMA page_size={PAGE}')
+        connection.execute('PRAGMA synchronous=FULL')
+        (mode,) = connection.execute('PRAGMA journal_mode=WAL').fetchone()
+        if mode != 'wal':
+            raise StoreUnavailable(
+                f'{path} is on a disk whose files cannot be shared between processes, such as one on the '
+                'network; put the memory on a disk of this machine'
+            )
+        connection.executescript(f'BEGIN IMMEDIATE; PRAGMA application_id={IDENTITY}; {_COLLECTIONS} COMMIT')
+    for folder in (path.parent, *(folder.parent for folder in missing)):
+        sync_folder(folder)
+
+
+def connect(path: Path, writable: bool) -> sqlite3.Connection:
+    """Return a connection to a file that is there, for any thread.
+
+    :param writable: False: nothing can be written there
+    :raises StoreUnavailable: it cannot be read without writing
+    """
+    mode = 'rw' if writable else 'ro'
+    _, log, shared = files_of(path)
+    if not writable and not (log.exists() and log.stat().st_size):
+        mode = 'ro&immutable=1'  # or SQLite would look for files that it cannot make
+    elif not writable and not shared.exists():
+        raise StoreUnavailable(
+            f'{path} cannot be read where nothing can be written: {log} has what was written last. Copy '
+            f'{path.name} and {path.name}-* to where they can be written'
+        )
+    connection = sqlite3.connect(
+        f'{path.as_uri()}?mode={mode}',
+        uri=True,
+        timeout=LOCKED_S,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    connection.execute('PRAGMA synchronous=FULL')
+    connection.execute('PRAGMA secure_delete=ON')
+    connection.execute(f'PRAGMA wal_autocheckpoint={CHECKPOINT}')
+    return connection
+
+
+def check_identity(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file that is no memory, such as a recording.
+
+    :raises StoreMismatch: an earlier version made it
+    :raises StoreUnavailable: another program did
+    """
+    (identity,) = connection.execute('PRAGMA application_id').fetchone()
+    if identity == IDENTITY:
+        return
+    tables = [name for (name,) in connection.execute('SELECT name FROM sqlite_master')]
+    if 'collection_meta' in tables:
+        raise StoreMismatch(
+            f'{path} is a memory of an earlier version, in Milvus Lite; export it with the program that made '
+            'it, and import it into a new file'
+        )
+    raise StoreUnavailable(f'{path} is not a memory; choose another file')
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into StoreUnavailable, with what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        remedy = next((remedy for word, remedy in _REMEDIES.items() if word in str(error)), '')
+        remedy = remedy.format(LOCKED_S)
+        raise StoreUnavailable(f'the memory {path} does not work: {error}{remedy}') from error
