@@ -109,7 +109,7 @@ def launched(
     plans = plan_nodes({'preset': 'paper', 'memory_uri': milvus.uri})
     for plan in plans:
         processes.start(plan.name, *arguments_of(plan), **plan.parameters)
-    bring_up(robot.client, [plan.full_name for plan in plans], START_S)
+    bring_up(robot.client, [plan.full_name for plan in plans], patiently(START_S))
     # Where the server was still starting, the memory node makes its collections later.
     when_ready(lambda: open_server(Connection(milvus.uri), 'memories').close())
 
@@ -175,15 +175,15 @@ def test_what_vila_sees_is_a_row_in_milvus_and_a_question_sends_the_robot_there(
     goals = robot.listen(PoseStamped, '/goal_pose')
     proposed = robot.listen(PoseArray, '/remembr/proposed_goals', qos.MARKERS)
     client = ActionClient(robot.client, Ask, '/remembr/ask')
-    assert client.wait_for_server(START_S)
+    assert client.wait_for_server(patiently(START_S))
     sent = client.send_goal_async(Ask.Goal(question='Take me somewhere to sit', navigate=True))
-    robot.wait(sent.done, 'the question is taken', START_S)
+    robot.wait(sent.done, 'the question is taken', patiently(START_S))
     result = sent.result().get_result_async()
     # mxbai's scores are not calibrated, and no word of the question is in the caption: a person has to agree.
-    waiting = robot.wait(lambda: [one for one in proposed if one.poses], 'a place', START_S)[0]
+    waiting = robot.wait(lambda: [one for one in proposed if one.poses], 'a place', patiently(START_S))[0]
     yes = Confirm.Request(yes=True, goals=waiting.header.stamp)
-    assert robot.call(Confirm, 'agent/confirm', yes).success
-    robot.wait(result.done, 'the end', START_S)
+    assert robot.call(Confirm, 'agent/confirm', yes, START_S).success
+    robot.wait(result.done, 'the end', patiently(START_S))
     client.destroy()
     outcome = result.result().result
     assert (outcome.error_code, outcome.error_msg) == (Ask.Result.NONE, '')
