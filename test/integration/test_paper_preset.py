@@ -50,9 +50,8 @@ X, Y = 4.0, -2.5  # where the robot stands
 
 pytestmark = [
     pytest.mark.skipif(bool(obstacle()), reason=obstacle()),
-    pytest.mark.timeout(
-        func_only=True
-    ),  # there is room for one server: that of another file may run for minutes
+    # There is room for one Milvus server, and that of another file may run for minutes.
+    pytest.mark.timeout(300, func_only=True),
 ]
 
 
