@@ -7,7 +7,7 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.nodes.base.parameters import default_of
 from remembr_ros.nodes.params_file import NODE_PARAMETERS
 
-PRESETS = ('laptop_offline', 'jetson_orin', 'gpu_server', 'fleet')  # files of config/presets
+PRESETS = ('laptop_offline', 'jetson_orin', 'gpu_server', 'fleet', 'paper')  # files of config/presets
 HOME = 'remembr'  # the namespace of the nodes, within the robot's
 
 Value = str | int | bool

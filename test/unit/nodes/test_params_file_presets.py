@@ -9,6 +9,7 @@ import yaml
 pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
 
 from remembr_ros.nodes.base.parameters import default_of
+from remembr_ros.nodes.launch_arguments import PRESETS
 from remembr_ros.nodes.params_file import NODE_PARAMETERS
 
 FOLDER = Path(__file__).resolve().parents[3] / 'config' / 'presets'
@@ -37,8 +38,9 @@ def problem_of(key: str, name: str, value) -> str:
     return ''
 
 
-def test_there_is_a_preset_for_each_kind_of_machine():
-    assert [path.stem for path in FILES] == ['fleet', 'gpu_server', 'jetson_orin', 'laptop_offline']
+def test_there_is_a_preset_for_each_kind_of_machine_and_one_for_the_paper():
+    stems = ['fleet', 'gpu_server', 'jetson_orin', 'laptop_offline', 'paper']
+    assert [path.stem for path in FILES] == stems == sorted(PRESETS)
 
 
 @pytest.mark.parametrize('path', FILES, ids=lambda path: path.stem)
