@@ -16,8 +16,9 @@ from remembr_ros.memory.embedded.engine import open_embedded
 from remembr_ros.memory.embedded.read_only import ReadOnlyEngine
 from remembr_ros.memory.keyframes.folder import QUOTA_BYTES, KeyframeFolder
 from remembr_ros.memory.model.engine import VERSION, Engine, NoSuchMemory, Stamp
-from remembr_ros.memory.model.uri import database_path, is_server
+from remembr_ros.memory.model.uri import database_path, is_lite, is_server
 from remembr_ros.memory.server.connection import Connection
+from remembr_ros.memory.server.lite import open_lite
 from remembr_ros.memory.server.open_server import open_server
 from remembr_ros.memory.spool.spool import MAX_BYTES, Spool
 from remembr_ros.memory.store import MemoryStore
@@ -60,7 +61,7 @@ def open_store(
 ) -> MemoryStore:
     """Open the memory at uri; make it if there is none.
 
-    :param uri: path of an embedded database (Milvus Lite), or http(s)://host:port of a Milvus server
+    :param uri: path of a file, http(s)://host:port of a Milvus server, or milvus-lite:FILE
     :param embedder: an embedder, or the name of one, loaded when first needed; None: the one that made the
         collection, and for a new collection the default of remembr_ros.embedding.embedders
     :param create: False: refuse to make a new memory
@@ -141,7 +142,7 @@ def _on_server(connection: Connection, collection: str) -> _Location:
 
 
 def _in_file(uri: str, collection: str, *, create: bool, read_only: bool) -> _Location:
-    """Return where an embedded database is; one that cannot be written is opened as a copy.
+    """Return where the file of a memory is; an embedded database that cannot be written is opened as a copy.
 
     :raises StoreUnavailable: there is none and none shall be made, or it cannot be written and shall be
     """
@@ -149,6 +150,8 @@ def _in_file(uri: str, collection: str, *, create: bool, read_only: bool) -> _Lo
     if not create and not is_there(path):
         raise NoSuchMemory(f'there is no memory at {uri}; make one with: remembr ingest BAG --memory {uri}')
     at = partial(_Location, uri, path, Path(f'{path.resolve()}.{collection}.undone'))
+    if is_lite(uri):
+        return at(partial(open_lite, uri, collection))
     try:
         check_writable(path)
     except StoreUnavailable:

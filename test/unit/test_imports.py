@@ -85,7 +85,7 @@ VENDORS = {
             'memory/embedded/volumes.py',
         ),
     ),
-    'milvus_lite': ('memory/milvus/lite_process.py',),
+    'milvus_lite': ('memory/milvus/lite_process.py', 'memory/server/lite.py'),
     'faiss': ('memory/embedded/vector_clusters.py',),
     'openai': ('chat_endpoint.py',),
     'dateparser': ('agent/times/day.py',),

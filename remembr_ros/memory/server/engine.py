@@ -4,7 +4,7 @@ import logging
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,8 @@ class ServerEngine:
         self._collection = collection
         self.stamp = stamp
         """What the collection says of itself."""
+        self.ending = ExitStack()
+        """Closed with it, once."""
         self._able = able
         self._full_text = full_text
         self._writing = threading.Lock()
@@ -267,6 +269,7 @@ class ServerEngine:
     def close(self) -> None:
         self._beside.shutdown(wait=False, cancel_futures=True)
         self._link.close()
+        self.ending.close()
 
     def _first_ns(self, records: Table, condition: str) -> int | None:
         """Return the start of the earliest memory that a condition admits."""
