@@ -1,5 +1,6 @@
 """What is exported from one kind of memory and imported into others comes out as it was put in."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import cv2
@@ -14,9 +15,18 @@ from remembr_ros.memory.opening import open_store
 
 NS = 1_000_000_000
 T0 = 1_700_000_000 * NS
-IMAGES = tuple(cv2.imencode('.jpg', np.full((16, 24, 3), shade, np.uint8))[1].tobytes() for shade in (40, 200))
+IMAGES = tuple(
+    cv2.imencode('.jpg', np.full((16, 24, 3), shade, np.uint8))[1].tobytes() for shade in (40, 200)
+)
 MEMORIES = (
-    Memory('m1', 'robbie', T0 + 1, T0 + NS + 7, 'A lift. Beside it "ROOM 7" 🚪, and\na plant.', Pose(0.1, -2.5, 3e6, 1.5)),
+    Memory(
+        'm1',
+        'robbie',
+        T0 + 1,
+        T0 + NS + 7,
+        'A lift. Beside it "ROOM 7" 🚪, and\na plant.',
+        Pose(0.1, -2.5, 3e6, 1.5),
+    ),
     Memory('m2', 'other', T0 + NS, T0 + 2 * NS, 'The tap drips.', map_id='first', source='person'),
     Memory(
         *('m3', 'robbie', T0 + 2 * NS, T0 + 9 * NS, 'Signs.', Pose(4_000_000.123, 500_000.25)),
@@ -35,13 +45,12 @@ MEMORIES = (
 
 
 def check_round(uris: list[str], folder: Path) -> None:
-    """Fill the first memory, hand its content on to each of the others, and compare the last with the first."""
+    """Fill the first memory, hand it on from each to the next, and compare the last with the first."""
     with open_store(uris[0], HashingEmbedder(16)) as store:
         store.add([Observation(MEMORIES[0], IMAGES), *map(Observation, MEMORIES[1:])])
-    for number, (source, target) in enumerate(zip(uris, uris[1:], strict=False)):
+    for number, (source, target) in enumerate(pairwise(uris)):
         file = folder / f'{number}.jsonl.gz'
         assert main(['export', str(file), '--memory', source]) == 0
-        # All vectors come along: another embedder would have to make them anew, and is not named.
         assert main(['import', str(file), '--memory', target, '--embedder', 'hashing-16']) == 0
     with open_store(uris[0]) as first, open_store(uris[-1]) as last:
         stored, ids = first.all(), [memory.id for memory in MEMORIES]

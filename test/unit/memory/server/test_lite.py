@@ -111,7 +111,7 @@ def test_of_a_link_the_targets_name_counts(tmp_path: Path) -> None:
     (tmp_path / 'link.db').symlink_to(tmp_path / 'lite.db')
     assert database_path(f'milvus-lite:{tmp_path}/link.db') == tmp_path / 'lite.db'
     (tmp_path / 'odd.db').symlink_to(tmp_path / 'a b.db')
-    with pytest.raises(InvalidRequest, match="'a b.db' cannot be the name"):
+    with pytest.raises(InvalidRequest, match=r"'a b\.db' cannot be the name"):
         database_path(f'milvus-lite:{tmp_path}/odd.db')
 
 
