@@ -87,7 +87,7 @@ setup(
         'opencv-python-headless>=4.8',
         'pydantic>=2.6',
         'pymap3d>=3.0',
-        'pymilvus>=2.6.2',  # older ones require milvus-lite
+        'pymilvus>=2.6.10',  # older ones cannot be given a channel; before 2.6.2 they require milvus-lite
         'python-dateutil>=2.8.2',
         'PyYAML>=6.0',
         'rosbags>=0.10',
