@@ -21,6 +21,12 @@ extras = {
     'vlm': ['accelerate>=1.1', 'num2words>=0.5.13', 'pillow>=10', 'torch>=2.4', 'transformers>=4.56'],
     # sounddevice also needs PortAudio: apt install libportaudio2
     'speech': ['faster-whisper>=1.2', 'sounddevice>=0.4.6', 'soxr>=0.4'],
+    # memories in a file by Milvus's interface: milvus-lite:FILE
+    'milvus-lite': [
+        # 3.x, a rewrite in Python, searches 7 times slower, and takes 1.6 s while rows are unflushed
+        'milvus-lite==2.5.1',
+        'setuptools<80',  # milvus-lite 2.5.1 imports pkg_resources
+    ],
     # the page and its JSON API
     'web': ['fastapi>=0.115', 'uvicorn>=0.30'],
     # the memory for other agents, by the Model Context Protocol; 2.0 changed the names of the SDK
@@ -76,20 +82,17 @@ setup(
     install_requires=[
         'dateparser>=1.2',
         'faiss-cpu>=1.9',
-        # 3.x, a rewrite in Python, searches 7 times slower, and takes 1.6 s while rows are unflushed
-        'milvus-lite==2.5.1',
         'numpy>=1.26',
         'openai>=1.40',
         'opencv-python-headless>=4.8',
         'pydantic>=2.6',
         'pymap3d>=3.0',
-        'pymilvus>=2.5',
+        'pymilvus>=2.6.10',  # older ones cannot be given a channel; before 2.6.2 they require milvus-lite
         'python-dateutil>=2.8.2',
         'PyYAML>=6.0',
         'rosbags>=0.10',
         'scipy>=1.11',
         'shapely>=2.0',
-        'setuptools<80',  # milvus-lite 2.5.1 imports pkg_resources
         'snowballstemmer>=2.2',
         'textblob>=0.18',
         'tqdm>=4.60',

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Point
 from remembr_ros.memory.model.recall import Scope
-from remembr_ros.memory.model.uri import database_path, is_server, shown
+from remembr_ros.memory.model.uri import WHERE, database_path, is_server, shown
 from remembr_ros.memory.opening import data_folder, open_store
 from remembr_ros.memory.server.connection import SECRETS, Connection
 from remembr_ros.memory.store import MemoryStore
@@ -43,8 +43,7 @@ def add_memory(parser: argparse.ArgumentParser, *, token_file: str = '--token-fi
         '--memory',
         metavar='URI',
         default=default_memory(),
-        help='file of the embedded database, or http(s)://host:port of a Milvus server (default: '
-        f'{shown(default_memory())})'.replace('%', '%%'),
+        help=f'{WHERE} (default: {shown(default_memory())})'.replace('%', '%%'),
     )
     parser.add_argument(
         '--embedder',

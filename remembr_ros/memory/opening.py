@@ -15,8 +15,9 @@ from remembr_ros.memory.consolidation.rule import Consolidation, consolidation_f
 from remembr_ros.memory.embedded.engine import open_embedded
 from remembr_ros.memory.keyframes.folder import QUOTA_BYTES, KeyframeFolder
 from remembr_ros.memory.model.engine import VERSION, Engine, NoSuchMemory, Stamp
-from remembr_ros.memory.model.uri import database_path, is_server
+from remembr_ros.memory.model.uri import database_path, is_lite, is_server
 from remembr_ros.memory.server.connection import Connection
+from remembr_ros.memory.server.lite import open_lite
 from remembr_ros.memory.server.open_server import open_server
 from remembr_ros.memory.spool.spool import MAX_BYTES, Spool
 from remembr_ros.memory.store import MemoryStore
@@ -59,7 +60,7 @@ def open_store(
 ) -> MemoryStore:
     """Open the memory at uri; make it if there is none.
 
-    :param uri: path of an embedded database (Milvus Lite), or http(s)://host:port of a Milvus server
+    :param uri: path of a file, http(s)://host:port of a Milvus server, or milvus-lite:FILE
     :param embedder: an embedder, or the name of one, loaded when first needed; None: the one that made the
         collection, and for a new collection the default of remembr_ros.embedding.embedders
     :param create: False: refuse to make a new memory
@@ -140,18 +141,19 @@ def _on_server(connection: Connection, collection: str) -> _Location:
 
 
 def _in_file(uri: str, collection: str, *, create: bool, read_only: bool) -> _Location:
-    """Return where an embedded database is.
+    """Return where the file of a memory is.
 
     :raises StoreUnavailable: there is none and none shall be made, or it cannot be written and shall be
     """
     path = database_path(uri)
     if not create and not is_there(path):
         raise NoSuchMemory(f'there is no memory at {uri}; make one with: remembr ingest BAG --memory {uri}')
+    at = partial(_Location, uri, path, Path(f'{path.resolve()}.{collection}.undone'))
+    if is_lite(uri):
+        return at(partial(open_lite, uri, collection))
     if not read_only:
         check_writable(path)
-    undone = Path(f'{path.resolve()}.{collection}.undone')
-    connect = partial(open_embedded, uri, collection, read_only=read_only)
-    return _Location(uri, path, undone, connect)
+    return at(partial(open_embedded, uri, collection, read_only=read_only))
 
 
 def _spool(path: Path, quota: int, *, wanted: bool) -> Spool | None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from pymilvus import MilvusClient
 
 from remembr_ros import open_memory
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
@@ -26,6 +27,7 @@ from remembr_ros.memory.spool.spool import Spool
 from remembr_ros.memory.spool.writer import SpoolingWriter
 from test.milvus_process import START_S, MilvusProcess, obstacle, when_ready
 from test.patience import holds_within
+from test.unit.cli.verbs.test_exchange_between_stores import check_round
 from test.unit.memory.engine_contract import DIMENSION, EngineContract, entry, memory
 
 STAMP = Stamp(VERSION, 'hashing-16', DIMENSION)
@@ -120,6 +122,20 @@ def test_a_script_uses_it_as_it_does_a_file(
         )
     with pytest.raises(StoreUnavailable, match='is closed'):
         memory.recall()
+
+
+def test_what_is_exported_from_a_file_comes_back_from_it_and_from_milvus_lite(
+    milvus: MilvusProcess, shared: ServerEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip('milvus_lite.server_manager', reason='needs Milvus Lite: make setup')
+    monkeypatch.setenv('XDG_DATA_HOME', str(tmp_path))
+    client = MilvusClient(milvus.uri)
+    client.create_database('exchange')
+    client.close()
+    server = f'{milvus.uri}/exchange'
+    check_round(
+        [f'{tmp_path}/first.db', f'milvus-lite:{tmp_path}/second.db', server, f'{tmp_path}/last.db'], tmp_path
+    )
 
 
 @pytest.fixture

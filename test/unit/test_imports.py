@@ -79,11 +79,12 @@ VENDORS = {
     **dict.fromkeys(
         ('pymilvus', 'grpc'),
         (
-            'memory/milvus/schema.py',
+            'memory/server/schema.py',
             'memory/server/link.py',
             'memory/server/collections.py',
         ),
     ),
+    'milvus_lite': ('memory/server/lite.py',),
     'faiss': ('memory/embedded/vector_clusters.py',),
     'openai': ('chat_endpoint.py',),
     'dateparser': ('agent/times/day.py',),
@@ -172,7 +173,7 @@ def test_the_sources_are_found() -> None:
     assert 'memory/store.py' in SOURCES
     assert {Path(source).parts[0] for source in SOURCES if '/' in source} == set(LAYERS)
     assert ('remembr_ros.memory.model.engine', True) in set(imports('memory/store.py'))
-    assert ('pymilvus', False) in set(imports('memory/milvus/schema.py'))
+    assert ('pymilvus', False) in set(imports('memory/server/schema.py'))
 
 
 @pytest.mark.parametrize('source', SOURCES)
@@ -238,7 +239,7 @@ def test_a_vendor_library_is_imported_late_and_in_its_place(vendor: str) -> None
 def test_a_vendors_room_of_the_memory_is_imported_by_the_memory_alone() -> None:
     homes = {home for of_vendor in VENDORS.values() for home in of_vendor if home.startswith('memory/')}
     rooms = {f'remembr_ros.{home.rpartition("/")[0].replace("/", ".")}.' for home in homes}
-    assert 'remembr_ros.memory.milvus.' in rooms
+    assert 'remembr_ros.memory.server.' in rooms
     for source in (source for source in SOURCES if not source.startswith('memory/')):
         for name, _ in imports(source):
             of_vendor = any(f'{name}.'.startswith(room) for room in rooms)

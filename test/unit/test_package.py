@@ -238,7 +238,6 @@ def test_what_the_package_requires_comes_by_rosdep_or_is_told_in_the_docs() -> N
         'PyYAML': 'python3-yaml',
         'scipy': 'python3-scipy',
         'shapely': 'python3-shapely',
-        'setuptools': 'python3-setuptools',
         'tqdm': 'python3-tqdm',
     }
     assert set(keys.values()) == {name for name in depends() if name.startswith('python3-')}

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
-from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.model.engine import VERSION, Stamp
 from remembr_ros.memory.model.recall import ANYTHING, Query
+from remembr_ros.memory.server import schema
 from remembr_ros.memory.server.connection import Connection
 from remembr_ros.memory.server.engine import ServerEngine
 from remembr_ros.memory.server.open_server import open_server

@@ -3,13 +3,12 @@
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from remembr_ros.agent.build import build_agent
 from remembr_ros.cli.options import check_memory, now_ns, open_memory
 from remembr_ros.cli.planner_options import agent_config
 from remembr_ros.errors import StoreUnavailable
-from remembr_ros.memory.model.uri import is_server, shown
+from remembr_ros.memory.model.uri import database_path, is_server, shown
 from remembr_ros.web.local import LocalBackend
 from remembr_ros.web.map_file import read_map
 
@@ -24,7 +23,7 @@ def open_backend(args: argparse.Namespace, *, writable: bool) -> Iterator[LocalB
     :raises InvalidRequest: the map cannot be read
     """
     grid = read_map(args.map) if args.map else None
-    name = shown(args.memory) if is_server(args.memory) else Path(args.memory).name
+    name = shown(args.memory) if is_server(args.memory) else database_path(args.memory).name
     # What waits for a server on this machine is left to a memory node, which may come later. The embedder is
     # loaded meanwhile: the page is there at once.
     with open_memory(args, read_only=True, behind=True, spool_quota=0) as store:

@@ -7,6 +7,7 @@ from remembr_ros.cli.options import add_json, add_memory, add_near, add_scope, o
 from remembr_ros.cli.output import print_result, progress, stdout_for_json
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.exchange.transfer import export_memories
+from remembr_ros.memory.model.uri import database_path, is_server
 
 SUFFIXES = ('.jsonl', '.jsonl.gz')
 
@@ -33,7 +34,8 @@ def run(args: argparse.Namespace) -> int:
     path: Path = args.file
     if not path.name.endswith(SUFFIXES):
         raise InvalidRequest(f'{path}: the name has to end with one of {", ".join(SUFFIXES)}')
-    if path.exists() and (not args.force or path.resolve() == Path(args.memory).resolve()):
+    held = None if is_server(args.memory) else database_path(args.memory).resolve()
+    if path.exists() and (not args.force or path.resolve() == held):
         raise InvalidRequest(f'{path}: there already; choose another name, or --force to replace an export')
     with (
         stdout_for_json(args.json),

@@ -10,11 +10,11 @@ from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.embedded import cache
 from remembr_ros.memory.embedded.database import Database
 from remembr_ros.memory.embedded.index import MemoryIndex
-from remembr_ros.memory.embedded.lock import WriterLock
 from remembr_ros.memory.model.engine import Entry, Stamp, Summary
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.model.uri import database_path
 from remembr_ros.memory.writable import LAST_RESERVE, check_room, check_writable, is_writable
+from remembr_ros.memory.writer_lock import WriterLock
 
 ROW = 500  # about what a row takes besides its vectors and text [bytes]
 
@@ -60,7 +60,7 @@ class EmbeddedEngine(MemoryIndex):
         self._closed = False
         self._writing = threading.RLock()
         self._holds = False  # the lock, until it is closed
-        self._lock_file = WriterLock(Path(f'{path}.{collection}.lock'))
+        self._lock_file = WriterLock(Path(f'{path}.{collection}.lock'), path)
         with ExitStack() as undo:
             undo.callback(self._lock_file.release)
             if not read_only:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
-from remembr_ros.memory.milvus import schema
-from remembr_ros.memory.milvus.table import CONSISTENCY, Row
 from remembr_ros.memory.model.codec import LISTS
 from remembr_ros.memory.model.engine import Stamp
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.server import schema
+from remembr_ros.memory.server.table import CONSISTENCY, Row
 from remembr_ros.timestamps import format_iso
 
 logger = logging.getLogger(__name__)

@@ -33,6 +33,7 @@ class Connection:
     :param client_pem_path: certificate that this client shows (two-way TLS), with client_key_path
     :param server_name: name in the server's certificate where it is not the host's
     :param timeout_s: for one request [s]
+    :param known_as: how the uri is shown, where that of a socket says nothing; empty: as it is
     :raises InvalidRequest: the parts do not go together
     """
 
@@ -48,6 +49,7 @@ class Connection:
     client_key_path: str = field(default='', repr=False)
     server_name: str = ''
     timeout_s: float = 30.0
+    known_as: str = ''
 
     def __post_init__(self) -> None:
         parts = self._parts
@@ -77,7 +79,7 @@ class Connection:
     @property
     def shown(self) -> str:
         """The uri as it may be shown: without a password."""
-        return shown_url(self.uri)
+        return self.known_as or shown_url(self.uri)
 
     @property
     def server(self) -> str:

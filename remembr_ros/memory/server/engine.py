@@ -4,7 +4,7 @@ import logging
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,17 +14,16 @@ from remembr_ros.geometry import Point, Pose, distance
 from remembr_ros.memory.matching import ranking
 from remembr_ros.memory.matching.bm25 import rarities_among
 from remembr_ros.memory.matching.ranking import paragraphs_among
-from remembr_ros.memory.milvus import filters, schema
-from remembr_ros.memory.milvus.table import MOST, Row, Table
 from remembr_ros.memory.model.engine import Compared, Entry, Stamp, Summary
 from remembr_ros.memory.model.outline import Outline, outline_of
 from remembr_ros.memory.model.recall import ANYTHING, Scope, Survey, survey_of
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.model.storable import is_id
-from remembr_ros.memory.server import collections
+from remembr_ros.memory.server import collections, filters, schema
 from remembr_ros.memory.server.collections import Features
 from remembr_ros.memory.server.link import Link
 from remembr_ros.memory.server.passage_table import PassageTable, place, within
+from remembr_ros.memory.server.table import MOST, Row, Table
 from remembr_ros.timestamps import MAX_NS, NS
 
 logger = logging.getLogger(__name__)
@@ -47,6 +46,8 @@ class ServerEngine:
         self._collection = collection
         self.stamp = stamp
         """What the collection says of itself."""
+        self.ending = ExitStack()
+        """Closed with it, once."""
         self._able = able
         self._full_text = full_text
         self._writing = threading.Lock()
@@ -269,6 +270,7 @@ class ServerEngine:
     def close(self) -> None:
         self._beside.shutdown(wait=False, cancel_futures=True)
         self._link.close()
+        self.ending.close()
 
     def _first_ns(self, records: Table, condition: str) -> int | None:
         """Return the start of the earliest memory that a condition admits."""

@@ -30,6 +30,8 @@ _CHANNEL = {
     'grpc.max_reconnect_backoff_ms': 1_000,
     'grpc.use_local_subchannel_pool': 1,  # one with other certificates must not lend its connection
 }
+# A socket of this machine is never out of reach, and Milvus Lite takes many such questions for an attack.
+_LOCAL = {'grpc.keepalive_time_ms': 2**31 - 1}
 
 _REMEDIES = (
     (
@@ -124,7 +126,7 @@ class Link:
         # pymilvus logs every failed request with its traceback; the error that is raised says the same once.
         logging.getLogger('pymilvus').setLevel(logging.CRITICAL)
         connection = self.connection
-        options = list(_CHANNEL.items())
+        options = list((_CHANNEL | (_LOCAL if connection.address.startswith('unix:') else {})).items())
         if connection.encrypted:
             if connection.server_name:
                 options.append(('grpc.ssl_target_name_override', connection.server_name))  # type: ignore[arg-type]

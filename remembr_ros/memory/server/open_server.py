@@ -6,14 +6,13 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
-from remembr_ros.errors import InvalidRequest, StoreMismatch
-from remembr_ros.memory.milvus import schema
-from remembr_ros.memory.milvus.table import Table
+from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.model.engine import Stamp, no_such_memory, stamp_from
-from remembr_ros.memory.server import collections
+from remembr_ros.memory.server import collections, schema
 from remembr_ros.memory.server.connection import Connection
 from remembr_ros.memory.server.engine import ServerEngine
 from remembr_ros.memory.server.link import Link
+from remembr_ros.memory.server.table import Table
 
 logger = logging.getLogger(__name__)
 
@@ -49,12 +48,6 @@ def open_server(
             described = client.describe_collection(collection)
             stamp = stamp_from(described.get('description', ''), collection)
             fields = {field['name'] for field in described['fields']}
-            stored = client.describe_collection(schema.passages_of(collection))['fields']
-            if 'start_ns' not in {field['name'] for field in stored}:
-                raise StoreMismatch(
-                    f'{connection.shown} serves the file of an embedded memory, which is not laid out for a '
-                    'server; open the file itself, or export it and import it into a server'
-                )
             for name in names:
                 client.load_collection(name, timeout=_LOAD_S)
                 # Whatever was acknowledged before is seen from now on, whoever wrote it.

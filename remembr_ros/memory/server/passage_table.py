@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from remembr_ros.geometry import Point
 from remembr_ros.memory.matching.ranking import MAX_SENTENCES
-from remembr_ros.memory.milvus import filters, schema
-from remembr_ros.memory.milvus.table import MOST, Row, Table
 from remembr_ros.memory.model.engine import Entry
 from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.server import filters, schema
 from remembr_ros.memory.server.collections import EF, Features
+from remembr_ros.memory.server.table import MOST, Row, Table
 
 
 class PassageTable:

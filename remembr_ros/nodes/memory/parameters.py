@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from remembr_ros.memory.model.uri import WHERE
 from remembr_ros.nodes.base.parameters import NodeParameters, parameter
 
 
@@ -11,7 +12,7 @@ class MemoryParameters(NodeParameters):
 
     robot: str = parameter('robot', 'name of the robot that notes without a robot belong to')
     map_frame: str = parameter('map', 'frame of the markers, and of notes without a frame')
-    uri: str = parameter('remembr.db', 'the store: a file (Milvus Lite) or http(s):// of a Milvus server')
+    uri: str = parameter('remembr.db', f'the store: {WHERE}')
     collection: str = parameter('memories', 'name of the collection in the store')
     db_name: str = parameter('', 'database on the server; empty: its default one')
     user: str = parameter(

@@ -283,6 +283,14 @@ def test_an_export_replaces_nothing_unasked(command: Run, memory: str, tmp_path:
     assert command('export', file, '--memory', memory, '--force')[0] == 0
     assert command('export', memory, '--memory', memory, '--force')[0] == 2
     assert command('info', '--memory', memory)[0] == 0
+    for uri in (file, f'milvus-lite:{file}', f'file://{file}'):
+        code, _, err = command('export', file, '--memory', uri, '--force')
+        assert (code, 'there already' in err) == (2, True), uri
+
+
+def test_milvus_lite_takes_no_options_of_a_server(command: Run, tmp_path: Path) -> None:
+    code, _, err = command('info', '--memory', f'milvus-lite:{tmp_path}/lite.db', '--user', 'ann')
+    assert (code, '--user is for a Milvus server' in err) == (2, True)
 
 
 @pytest.mark.parametrize('content', [None, b'', b'no memories', b'{"format": "x"}\n'])

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.model.codec import FIELDS, checked, facts_size, from_plain, to_plain
 from remembr_ros.memory.model.record import SOURCES, Memory, Observation
 from remembr_ros.memory.server import collections as server_schema
+from remembr_ros.memory.server import schema
 from remembr_ros.memory.spool import spool
 from remembr_ros.timestamps import MAX_NS
 

@@ -1,7 +1,6 @@
-"""The engine of a server, with Milvus Lite behind a network address; a real server: test/integration."""
+"""The engine of a server, with Milvus Lite as milvus-lite:FILE; a real server: test/integration."""
 
 import socket
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import InvalidRequest, StoreMismatch, StoreUnavailable
 from remembr_ros.geometry import Pose, RigidTransform
-from remembr_ros.memory.milvus.table import Table
 from remembr_ros.memory.model.engine import VERSION, Engine, Stamp
 from remembr_ros.memory.model.recall import ANYTHING, Scope, survey_of
 from remembr_ros.memory.model.record import Observation
@@ -21,32 +19,29 @@ from remembr_ros.memory.server import engine as server_engine
 from remembr_ros.memory.server.collections import features_of
 from remembr_ros.memory.server.connection import Connection
 from remembr_ros.memory.server.engine import ServerEngine
+from remembr_ros.memory.server.lite import open_lite
 from remembr_ros.memory.server.open_server import open_server
+from remembr_ros.memory.server.table import Table
 from remembr_ros.memory.store import MemoryStore
 from test.unit.memory.engine_contract import DIMENSION, EngineContract, entry, memory, names
+
+lite = pytest.importorskip('milvus_lite.server_manager', reason='needs Milvus Lite: make setup')
 
 STAMP = Stamp(VERSION, 'hashing-16', DIMENSION)
 
 
 @pytest.fixture(scope='module')
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of Milvus Lite."""
-    lite = pytest.importorskip('milvus_lite.server', reason='Milvus Lite is for Linux and macOS')
-    with socket.socket() as probe:
-        probe.bind(('localhost', 0))
-        port = probe.getsockname()[1]
-    server = lite.Server(str(tmp_path_factory.mktemp('lite') / 'memory.db'), f'localhost:{port}')
-    assert server.init()
-    assert server.start()
-    deadline = time.monotonic() + 60.0
-    while True:
-        try:
-            socket.create_connection(('localhost', port), 1.0).close()
-            break
-        except OSError:
-            assert time.monotonic() < deadline
-    yield f'http://localhost:{port}'
-    server.stop()
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """The engine of milvus-lite:FILE."""
+    engine = open_lite(f'milvus-lite:{file_in(tmp_path_factory)}', 'contract', lambda: STAMP)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(scope='module')
+def served(shared: Engine, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The address of its server."""
+    return str(lite.server_manager_instance.start_and_get_uri(file_in(tmp_path_factory)))
 
 
 @pytest.fixture
@@ -56,11 +51,8 @@ def empty(shared: ServerEngine) -> ServerEngine:
     return shared
 
 
-@pytest.fixture(scope='module')
-def shared(served: str) -> Iterator[ServerEngine]:
-    engine = open_server(Connection(served), 'contract', lambda: STAMP)
-    yield engine
-    engine.close()
+def file_in(folders: pytest.TempPathFactory) -> str:
+    return str(folders.getbasetemp() / 'contract.db')
 
 
 class TestServedLite(EngineContract):

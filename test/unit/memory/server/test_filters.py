@@ -3,8 +3,8 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.memory.milvus.filters import EVERYTHING, box, expression, quote
 from remembr_ros.memory.model.recall import ANYTHING
+from remembr_ros.memory.server.filters import EVERYTHING, box, expression, quote
 
 
 def test_no_condition_admits_everything() -> None:

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from remembr_ros.errors import StoreUnavailable
-from remembr_ros.memory.embedded.lock import WriterLock
+from remembr_ros.memory.writer_lock import WriterLock
 
 HOLDER = """
 import sys
 from pathlib import Path
-from remembr_ros.memory.embedded.lock import WriterLock
-lock = WriterLock(Path(sys.argv.pop()))
+from remembr_ros.memory.writer_lock import WriterLock
+lock = WriterLock(Path(sys.argv.pop()), 'm.db')
 lock.take()
 print('locked', flush=True)
 sys.stdin.read()
 """
-REPOSITORY = Path(__file__).resolve().parents[4]
+REPOSITORY = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize(
@@ -49,18 +49,18 @@ def test_the_process_that_has_a_file_is_named(tmp_path: Path, run: list[str], sa
         assert holder.stdout.readline() == 'locked\n'
         for _ in range(2):  # the first refusal must not take the lock away
             with pytest.raises(StoreUnavailable) as refused:
-                WriterLock(lock).take()
+                WriterLock(lock, 'm.db').take()
             name = said.format(holder.pid, socket.gethostname())
-            assert f'{tmp_path}/m.db cannot be changed: another process has it: {name}' in str(refused.value)
+            assert f'm.db cannot be changed: another process has it: {name}' in str(refused.value)
         holder.kill()
         holder.wait()
-    mine = WriterLock(lock)
+    mine = WriterLock(lock, 'm.db')
     mine.take()  # it ended with the process
     mine.release()
 
 
 def test_it_is_taken_and_let_go_in_one_process_as_between_two(tmp_path: Path) -> None:
-    first, second = WriterLock(tmp_path / 'lock'), WriterLock(tmp_path / 'lock')
+    first, second = WriterLock(tmp_path / 'lock', 'm.db'), WriterLock(tmp_path / 'lock', 'm.db')
     first.take()
     first.take()
     with pytest.raises(StoreUnavailable, match=f'process {os.getpid()} on '):
@@ -74,7 +74,7 @@ def test_it_is_taken_and_let_go_in_one_process_as_between_two(tmp_path: Path) ->
 
 def test_where_it_cannot_be_made_it_is_said(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match='cannot open'):
-        WriterLock(tmp_path / 'no folder' / 'lock').take()
+        WriterLock(tmp_path / 'no folder' / 'lock', 'm.db').take()
     (tmp_path / 'link').symlink_to('/dev/null')
     with pytest.raises(StoreUnavailable, match='cannot open'):
-        WriterLock(tmp_path / 'link').take()
+        WriterLock(tmp_path / 'link', 'm.db').take()

@@ -21,10 +21,12 @@ class WriterLock:
     """Keeps other processes from writing, not from reading. Not safe to share between threads.
 
     :param path: of the lock's file, made when it is taken
+    :param memory: what it is the lock of, as it may be shown
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, memory: object) -> None:
         self._path = path
+        self._memory = memory
         self._file: FileIO | None = None
 
     @property
@@ -67,9 +69,8 @@ class WriterLock:
         remedy = _REMEDIES.get(verb) or (
             'wait until it has ended' if verb else 'a memory node? then store and forget through that node'
         )
-        path = str(self._path).removesuffix('.lock').rpartition('.')[0]
         named = f': {owner}' if owner else ''
-        return f'{path} cannot be changed: another process has it{named} ({remedy}). Reading works'
+        return f'{self._memory} cannot be changed: another process has it{named} ({remedy})'
 
 
 def _myself() -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from remembr_ros.memory.milvus import filters
+from remembr_ros.memory.server import filters
 from remembr_ros.timestamps import NS
 
 Row = dict[str, Any]
