@@ -9,7 +9,6 @@ import numpy as np
 
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.memory.embedded.database import SCALE
-from remembr_ros.memory.embedded.vector_clusters import _rows
 from remembr_ros.memory.matching.ranking import passages
 from test.kills.verbs import EMBEDDER, SECRET, memory
 
@@ -52,6 +51,9 @@ def _in_clusters(cache: Path, vectors: np.ndarray) -> bool:
         if 'clusters' not in saved:
             return False
         index = faiss.deserialize_index(saved['clusters'])
-    index.set_direct_map_type(faiss.DirectMap.Hashtable)
-    kept = np.array([index.reconstruct(int(row)) for row in _rows(index)]).reshape(-1, vectors.shape[1])
+    lists, d = index.invlists, vectors.shape[1]
+    codes = [
+        faiss.rev_swig_ptr(lists.get_codes(i), lists.list_size(i) * d).copy() for i in range(index.nlist)
+    ]
+    kept = index.sq.decode(np.concatenate(codes).reshape(-1, d))
     return bool(len(kept)) and bool((kept @ vectors.T).max() > 0.999)

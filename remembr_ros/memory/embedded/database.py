@@ -28,14 +28,14 @@ KEPT = 100_000  # editions of which is known what was deleted; who has seen only
 
 _TABLES = """
 CREATE TABLE "{0}" (
-    number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, edition INTEGER NOT NULL, passages INTEGER NOT NULL,
+    number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, edition INTEGER NOT NULL,
     paragraphs INTEGER NOT NULL, record TEXT NOT NULL, crc INTEGER NOT NULL
 );
 CREATE INDEX "{0} editions" ON "{0}" (edition);
 CREATE TABLE "{0} vectors" (number INTEGER PRIMARY KEY, vectors BLOB NOT NULL, crc INTEGER NOT NULL);
 CREATE TABLE "{0} deleted" (edition INTEGER, number INTEGER, PRIMARY KEY (edition, number)) WITHOUT ROWID;
 """
-_COLUMNS = 'number, edition, passages, paragraphs, record'
+_COLUMNS = 'number, edition, paragraphs, record'
 
 
 class Row(NamedTuple):
@@ -43,14 +43,12 @@ class Row(NamedTuple):
 
     :param number: of the memory, in the order of storing; a replaced memory gets a new one
     :param edition: in which it was written
-    :param passages: how many vectors it has
-    :param paragraphs: how many of these, the first ones, say all of one thing
+    :param paragraphs: how many of its vectors, the first ones, say all of one thing
     :param record: JSON
     """
 
     number: int
     edition: int
-    passages: int
     paragraphs: int
     record: str
 
@@ -144,11 +142,11 @@ class Database:
         records, vectors = [], []
         for number, entry in enumerate(entries, last + 1):
             numbers = np.rint(np.clip(entry.vectors, -1.0, 1.0) * SCALE).astype('<i2')
-            shape = len(numbers), paragraphs_among(entry.memory, len(numbers))
-            row = Row(number, edition, *shape, _record(entry.memory))
+            paragraphs = paragraphs_among(entry.memory, len(numbers))
+            row = Row(number, edition, paragraphs, _record(entry.memory))
             records.append([*row, row.crc, entry.memory.id])
-            vectors.append([number, numbers.tobytes(), int(_sums(numbers, np.zeros(1, np.intp))[0])])
-        sql = f'INSERT INTO "{self._table}" ({_COLUMNS}, crc, id) VALUES (?, ?, ?, ?, ?, ?, ?)'
+            vectors.append([number, numbers.tobytes(), int(_sums(numbers, np.array([len(numbers)]))[0])])
+        sql = f'INSERT INTO "{self._table}" ({_COLUMNS}, crc, id) VALUES (?, ?, ?, ?, ?, ?)'
         self._writer.executemany(sql, records)
         self._writer.executemany(f'INSERT INTO "{self._table} vectors" VALUES (?, ?, ?)', vectors)
         sql = 'UPDATE collections SET last = ? WHERE name = ?'
@@ -158,10 +156,10 @@ class Database:
         """Rewrite memories whose texts stay the same; unknown ids are left out; within :meth:`changing`."""
         edition, _ = self._next()
         for memory in memories:
-            found = self._find(memory.id, 'number, passages, paragraphs')
+            found = self._find(memory.id, 'number, paragraphs')
             if found is not None:
-                number, passages, paragraphs = found
-                row = Row(number, edition, passages, paragraphs, _record(memory))
+                number, paragraphs = found
+                row = Row(number, edition, paragraphs, _record(memory))
                 sql = f'UPDATE "{self._table}" SET edition = ?, record = ?, crc = ? WHERE number = ?'
                 self._writer.execute(sql, [edition, row.record, row.crc, number])
 
@@ -196,12 +194,10 @@ class Database:
             return row.memory
         raise StoreUnavailable(f'a memory in {self._path} was damaged; open it again to leave that out')
 
-    def vectors(self, numbers: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int16]:
-        """Return the vectors of memories, as they are in the file; zeros where they are not, or are damaged.
+    def vectors(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
+        """Return the vectors of memories, shape (vectors, dimension), and how many each has: none if damaged.
 
         :param numbers: ascending
-        :param counts: how many each has
-        :return: shape (sum of counts, dimension)
         """
         sql = f'SELECT number, vectors, crc FROM "{self._table} vectors" WHERE number'
         with translated(self._path):
@@ -212,25 +208,17 @@ class Database:
                 listed = json.dumps(numbers.tolist())
                 sql += ' IN (SELECT value FROM json_each(?)) ORDER BY number'
                 found = self._reader.execute(sql, [listed]).fetchall()
-        sizes = (counts * (2 * self.stamp.dimension)).tolist()
-        if [len(blob) for _, blob, _ in found] != sizes:
-            known = {number: (blob, crc) for number, blob, crc in found}
-            found = []
-            for number, size in zip(numbers.tolist(), sizes, strict=True):
-                blob, crc = known.get(number, (b'', None))
-                found.append((number, blob.ljust(size, b'\0')[:size], crc))
-        vectors = np.frombuffer(b''.join([blob for _, blob, _ in found]), '<i2')
-        vectors = vectors.reshape(-1, self.stamp.dimension)
-        starts = np.cumsum(counts) - counts
-        sums = _sums(vectors, starts).tolist()
-        wrong = [at for at, (_, _, crc) in enumerate(found) if crc != sums[at]]
-        if wrong:
-            vectors = vectors.copy()
-        for at in wrong:
-            vectors[starts[at] : starts[at] + counts[at]] = 0
-            if found[at][2] is not None:
-                self._damaged.add(found[at][0])
-        return vectors
+        width = 2 * self.stamp.dimension
+        vectors, counts = _joined([blob for _, blob, _ in found], width)
+        sums = _sums(vectors, counts).tolist()
+        whole = [row for row, crc in zip(found, sums, strict=True) if row[2] == crc]
+        if len(whole) < len(found):
+            self._damaged |= {number for number, _, _ in found} - {number for number, _, _ in whole}
+            vectors, counts = _joined([blob for _, blob, _ in whole], width)
+        if len(whole) < len(numbers):
+            of_number = dict(zip((number for number, _, _ in whole), counts.tolist(), strict=True))
+            counts = np.array([of_number.get(number, 0) for number in numbers.tolist()], np.int64)
+        return vectors, counts
 
     @property
     def cached(self) -> str:
@@ -304,8 +292,16 @@ def _record(memory: Memory) -> str:
     return json.dumps(to_plain(memory), separators=(',', ':'))
 
 
-def _sums(vectors: NDArray[np.int16], starts: NDArray[np.intp]) -> NDArray[np.int64]:
-    """Return the checksums of runs of vectors: shape (starts,)."""
-    if not len(starts):
-        return np.zeros(0, np.int64)
-    return np.add.reduceat(checksums(vectors), starts, dtype=np.uint64).view(np.int64)
+def _joined(blobs: list[bytes], width: int) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
+    """Return vectors of so many bytes each, and how many lie in each of the blobs; half ones are left out."""
+    counts = np.array([len(blob) // width for blob in blobs], np.int64)
+    whole = [blob[: len(blob) // width * width] for blob in blobs]  # no copy of one that is
+    return np.frombuffer(b''.join(whole), '<i2').reshape(-1, width // 2), counts
+
+
+def _sums(vectors: NDArray[np.int16], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the checksums of runs of vectors, so many in each: shape (runs,)."""
+    total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(checksums(vectors), dtype=np.uint64)])
+    ends = np.cumsum(counts)
+    found: NDArray[np.int64] = (total[ends] - total[ends - counts]).view(np.int64)
+    return found

@@ -1,6 +1,5 @@
 """The index of an embedded database over all that one searches by, made from its rows and kept current."""
 
-import json
 import secrets
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -10,12 +9,12 @@ import numpy as np
 from remembr_ros.memory.embedded import cache
 from remembr_ros.memory.embedded.database import KEPT, Database, Row
 from remembr_ros.memory.embedded.lookups import Lookups
-from remembr_ros.memory.embedded.scalar_index import NAMES, Columns
+from remembr_ros.memory.embedded.scalar_index import Columns
 from remembr_ros.memory.matching.ranking import searchable
 
 SAVED_EACH = 1_000  # changed memories, at least, or a share of all,
 SAVED_SHARE = 16  # after which the cache is written: to take in so many takes a second at the next start
-NEEDED = ('edition', 'slots', 'names', 'terms', 'having', 'rows', 'counts', 'lengths')
+NEEDED = ('edition', 'names', 'of id', 'terms', 'having', 'rows', 'counts', 'lengths')
 """What a cache has to have."""
 
 
@@ -44,11 +43,8 @@ class MemoryIndex(Lookups):
         if self._passages.is_new or self._unsaved > at_least:
             name = secrets.token_hex(8)
             with self._looking():
-                live = np.flatnonzero(self._columns.table['live'])
-                names = json.dumps({field: self._columns.names(field) for field in NAMES})
-                arrays = {'edition': np.array(self._edition), 'slots': self._columns.table[live]}
-                arrays['names'] = np.array(names)
-                arrays |= self._words.dump() | self._passages.dump()
+                arrays = {'edition': np.array(self._edition), **self._columns.dump(), **self._words.dump()}
+                arrays |= self._passages.dump()
                 self._unsaved = 0
             if cache.save(self._cache, name, arrays):
                 self._database.set_cached(name)
@@ -63,11 +59,12 @@ class MemoryIndex(Lookups):
         saved = cache.load(self._cache, self._database.cached, NEEDED)
         known_edition, numbers = 0, np.zeros(0, np.int64)
         if saved:
-            known_edition, slots = int(saved['edition']), saved['slots']
-            numbers = slots['number']
-            self._memories = [None] * len(slots)
-            self._columns = Columns(slots, json.loads(saved['names'].item()))
-            self._slots = {memory_id.decode(): slot for slot, memory_id in enumerate(slots['id'].tolist())}
+            known_edition = int(saved['edition'])
+            self._columns = Columns(saved)
+            numbers = self._columns.column('number')
+            self._memories = [None] * len(numbers)
+            ids = self._columns.column('id').tolist()
+            self._slots = {memory_id.decode(): slot for slot, memory_id in enumerate(ids)}
             self._words.load(saved)
         there, newer = [], []
         for row in self._database.all():
@@ -76,7 +73,7 @@ class MemoryIndex(Lookups):
                 newer.append(row)
         self._remove(np.setdiff1d(numbers, np.array(there, np.int64)).tolist())
         self._take(newer, keep=False)
-        self._passages.load(self._columns.table, saved)
+        self._passages.load(saved)
         self._edition = edition
         self._unsaved = len(newer)
 
@@ -88,12 +85,12 @@ class MemoryIndex(Lookups):
         self._remove(gone)
         new = self._take(written, keep=True)
         if new:
-            self._passages.add(self._columns.table, new)
+            self._passages.add(np.array(new, np.int64))
         self._edition = edition
         self._unsaved += len(gone) + len(written)
 
     def _take(self, rows: Sequence[Row], *, keep: bool) -> list[int]:
-        """Take in rows; return the slots of those that are new.
+        """Take in rows; return the numbers of those that are new.
 
         :param keep: the memories themselves, too: somebody will ask for the newest
         """
@@ -106,11 +103,11 @@ class MemoryIndex(Lookups):
                 self._uncount_named(slot)
                 self._columns.replace(slot, memory)
             else:
-                slot = self._columns.add(memory, row.number, row.passages, row.paragraphs)
+                slot = self._columns.add(memory, row.number, row.paragraphs)
                 self._words.add(slot, searchable(memory))
                 self._memories.append(None)
                 self._slots[memory.id] = slot
-                new.append(slot)
+                new.append(row.number)
             self._count_named(memory.keyframes, 1)
             self._memories[slot] = memory if keep else None
         return new
@@ -118,18 +115,16 @@ class MemoryIndex(Lookups):
     def _remove(self, numbers: Sequence[int]) -> None:
         """Forget memories; those that are not there are passed over."""
         self._outdate()
-        table = self._columns.table
+        self._passages.remove(np.array(numbers, np.int64))
         for slot in self._columns.slots_of(np.array(numbers, np.int64)).tolist():
-            if slot < 0 or not table[slot]['live']:
+            if slot < 0 or not self._columns.column('live')[slot]:
                 continue
-            memory_id = table[slot]['id'].decode()
-            if self._slots.get(memory_id) == slot:
-                del self._slots[memory_id]
+            if self._slots.get(self._id(slot)) == slot:
+                del self._slots[self._id(slot)]
             self._uncount_named(slot)
             self._memories[slot] = None
             self._columns.remove(slot)
             self._words.remove(slot)
-            self._passages.remove(slot)
 
     def _outdate(self) -> None:
         """Forget what was worked out of memories that change now."""

@@ -9,9 +9,9 @@ import numpy as np
 
 from remembr_ros.geometry import Point
 from remembr_ros.memory.embedded.database import SCALE, Database
-from remembr_ros.memory.embedded.passage_index import PassageIndex
-from remembr_ros.memory.embedded.row_runs import Floats, Mask, Rows, Slots
-from remembr_ros.memory.embedded.scalar_index import Columns, in_place_order, in_time_order
+from remembr_ros.memory.embedded.passage_index import PassageIndex, cosines
+from remembr_ros.memory.embedded.scalar_index import Columns, Mask, Slots, in_place_order, in_time_order
+from remembr_ros.memory.embedded.vector_clusters import Floats, Numbers
 from remembr_ros.memory.matching.bm25 import WordIndex
 from remembr_ros.memory.matching.ranking import newest_first
 from remembr_ros.memory.model.engine import Compared
@@ -38,7 +38,7 @@ class Lookups:
         self._edition = 0
         self._columns = Columns()
         self._words = WordIndex()
-        self._passages = PassageIndex(self._read, self._lock)
+        self._passages = PassageIndex(self._paragraphs, self._live, self._lock)
         self._memories: list[Memory | None] = []  # None: dead, or not read from the database yet
         self._slots: dict[str, int] = {}
         self._named: Counter[str] | None = None  # how many memories name a keyframe, when somebody asks
@@ -72,8 +72,10 @@ class Lookups:
 
     def vectors(self, ids: Sequence[str]) -> dict[str, Floats]:
         with self._looking():
-            slots = {i: self._slots[i] for i in ids if i in self._slots}
-            return {memory_id: self._passages.vectors(slot) for memory_id, slot in slots.items()}
+            slots = np.unique([self._slots[i] for i in ids if i in self._slots]).astype(np.int64)
+            vectors, counts = self._vectors(self._columns.column('number')[slots])
+            found = np.split(vectors, np.cumsum(counts))[:-1]
+            return {self._id(slot): found[at] for at, slot in enumerate(slots.tolist())}
 
     def select(self, scope: Scope = ANYTHING) -> Iterator[Memory]:
         """Return the memories in a scope as they are now, whatever becomes of them while they are read."""
@@ -97,16 +99,22 @@ class Lookups:
 
     def like(self, vector: Floats, scope: Scope, limit: int) -> dict[str, float]:
         with self._looking():
-            found = self._passages.nearest(vector, limit, self._admitted(scope))
-            return {self._id(slot): cosine for slot, cosine in found}
+            mask = self._admitted(scope)
+            among = None if mask is None else self._columns.live(mask)
+            found = self._passages.nearest(vector, limit, among)
+            slots = self._columns.slots_of(np.array([number for number, _ in found], np.int64))
+            return {self._id(slot): cosine for slot, (_, cosine) in zip(slots.tolist(), found, strict=True)}
 
     def compared(self, vectors: Floats, ids: Sequence[str]) -> list[Compared]:
         with self._looking():
-            table = self._columns.table
             slots = [self._slots[i] for i in ids if i in self._slots]
-            cosines = self._passages.likeness(vectors, slots)
+            ascending = np.unique(np.array(slots, np.int64))
+            found, counts = self._vectors(self._columns.column('number')[ascending])
+            scores = np.stack([cosines(found, text) for text in vectors], axis=1)
+            of_slot = dict(zip(ascending.tolist(), np.split(scores, np.cumsum(counts))[:-1], strict=True))
+            paragraphs = self._columns.column('paragraphs')
             return [
-                Compared(self._memory(slot), cosines[slot], int(table[slot]['paragraphs'])) for slot in slots
+                Compared(self._memory(s), of_slot[s], int(paragraphs[s])) for s in slots if len(of_slot[s])
             ]
 
     def with_words(self, text: str, scope: Scope, limit: int) -> list[str]:
@@ -120,8 +128,8 @@ class Lookups:
             if len(matching) > limit:
                 least = np.partition(scores[matching], -limit)[-limit]
                 matching = matching[scores[matching] >= least]
-            rows = self._columns.table
-            order = np.lexsort((rows['id'][matching], -rows['start_ns'][matching], -scores[matching]))[:limit]
+            ids, start_ns = self._columns.column('id'), self._columns.column('start_ns')
+            order = np.lexsort((ids[matching], -start_ns[matching], -scores[matching]))[:limit]
             return [self._id(slot) for slot in matching[order].tolist()]
 
     def word_shares(self, text: str, memories: Sequence[Memory]) -> list[float]:
@@ -181,20 +189,33 @@ class Lookups:
         return [self._memory(slot) for slot in slots.tolist()]
 
     def _id(self, slot: int) -> str:
-        return str(self._columns.table['id'][slot].decode())
+        return str(self._columns.column('id')[slot].decode())
 
     def _memory(self, slot: int) -> Memory:
         memory = self._memories[slot]
         if memory is None:
-            memory = self._database.memory(int(self._columns.table[slot]['number']))
+            memory = self._database.memory(int(self._columns.column('number')[slot]))
             self._memories[slot] = memory
         return memory
 
-    def _read(self, rows: Rows) -> Floats:
-        """Return rows of vectors (ascending): shape (len(rows), dimension); zeros where they are damaged."""
-        with self._lock:
-            slots, counts, at = self._columns.runs_of(rows)
-            found = self._database.vectors(self._columns.table['number'][slots], counts)
-        vectors: Floats = found[at].astype(np.float32)
+    def _live(self) -> tuple[Numbers, int]:
+        return self._columns.live()
+
+    def _vectors(self, numbers: Numbers) -> tuple[Floats, Numbers]:
+        """Return the vectors of memories (ascending), and how many of them each has; none if damaged."""
+        found, counts = self._database.vectors(numbers)
+        vectors: Floats = found.astype(np.float32)
         vectors *= np.float32(1.0 / SCALE)
-        return vectors
+        return vectors, counts
+
+    def _paragraphs(self, numbers: Numbers) -> tuple[Floats, Numbers]:
+        """Return the paragraphs of memories (ascending), and the number that each is of."""
+        with self._lock:
+            found, counts = self._database.vectors(numbers)
+            paragraphs = self._columns.column('paragraphs')[self._columns.slots_of(numbers)]
+        # A memory's paragraphs are the first of its vectors.
+        place = np.arange(len(found)) - np.repeat(np.cumsum(counts) - counts, counts)
+        is_paragraph = place < np.repeat(paragraphs, counts)
+        vectors: Floats = found[is_paragraph].astype(np.float32)
+        vectors *= np.float32(1.0 / SCALE)
+        return vectors, np.repeat(numbers, counts)[is_paragraph]

@@ -4,6 +4,7 @@ A pass over the columns of 100,000 memories takes less than a millisecond, and n
 """
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -12,109 +13,102 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.geometry import Point, distance
-from remembr_ros.memory.embedded.row_runs import Mask, Rows, Slots, SlotTable
 from remembr_ros.memory.model.outline import Outline, make_outline
 from remembr_ros.memory.model.recall import MapArea, Scope, Survey, offset_ns
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import MAX_NS
 
-SLOT = np.dtype(
-    [
-        *(('id', 'S64'), ('start_ns', '<i8'), ('end_ns', '<i8')),
-        *(('x', '<f8'), ('y', '<f8'), ('z', '<f8'), ('robot', '<u8'), ('map_id', '<u8'), ('source', '<u8')),
-        *(('number', '<i8'), ('first', '<i8'), ('rows', '<u4'), ('paragraphs', '<u4')),
-        *(('live', '?'), ('placed', '?')),
-    ]
-)
-"""Of a memory: what one filters by, names as hashes; its number in the database; the first of its rows of
-vectors, how many, how many of them are paragraphs. Rows are counted over all memories that there were."""
+Mask = NDArray[np.bool_]
+Slots = NDArray[np.int64]
 
 NAMES = ('robot', 'map_id', 'source')
-# Those that are read in passes over all memories, each of which lies by itself.
-_FIELDS = ('start_ns', 'end_ns', 'x', 'y', 'z', 'placed', 'live', *NAMES)
-_RUN = ('number', 'first', 'rows', 'paragraphs')
+_FIELDS = dict.fromkeys(('start_ns', 'end_ns', 'number'), '<i8') | dict.fromkeys('xyz', '<f8')
+_FIELDS |= dict.fromkeys(NAMES, '<u8') | {'id': 'S64', 'paragraphs': '<u4', 'placed': '?', 'live': '?'}
+"""Of a memory: what one filters by, names as hashes; its id, its number in the database, how many paragraphs
+it has; not live: it was deleted."""
 
 
 class Columns:
     """The fields that one filters and sorts by; a memory's slot is its place in every column.
 
-    :param slots: of memories that are there already
-    :param names: the robots, map ids and sources that these have
+    :param saved: from :meth:`dump`; None: there are no memories yet
     """
 
-    def __init__(self, slots: SlotTable | None = None, names: Mapping[str, Sequence[str]] | None = None):
-        self._table = np.zeros(0, SLOT) if slots is None else slots
-        self._slots = len(self._table)
-        self._columns = {name: np.ascontiguousarray(self._table[name]) for name in (*_FIELDS, *_RUN)}
-        self._dead = int(np.count_nonzero(~self._column('live')))
-        known = names or dict.fromkeys(NAMES, ())
+    def __init__(self, saved: Mapping[str, NDArray[Any]] | None = None) -> None:
+        found = saved or {f'of {name}': np.zeros(0, kind) for name, kind in _FIELDS.items()}
+        self._columns = {name: found[f'of {name}'] for name in _FIELDS}
+        self._slots = len(self._columns['id'])
+        self._dead = 0
+        known = json.loads(saved['names'].item()) if saved else dict.fromkeys(NAMES, ())
         self._of_hash = {name: {_hash(text): text for text in known[name]} for name in NAMES}
+
+    def dump(self) -> dict[str, NDArray[Any]]:
+        """Return all there is; memories that were deleted have no slots any more."""
+        live = self.column('live')
+        columns = {f'of {name}': self.column(name)[live] for name in _FIELDS}
+        return {**columns, 'names': np.array(json.dumps({name: self.names(name) for name in NAMES}))}
 
     def __len__(self) -> int:
         """Return how many slots there are, dead ones included."""
         return self._slots
 
-    @property
-    def table(self) -> SlotTable:
-        """The slots: shape (slots,)."""
-        return self._table[: self._slots]
+    def column(self, name: str) -> NDArray[Any]:
+        """Return a field of all slots: shape (slots,)."""
+        return self._columns[name][: self._slots]
 
-    def add(self, memory: Memory, number: int, rows: int, paragraphs: int) -> int:
+    def live(self, mask: Mask | None = None) -> tuple[NDArray[np.int64], int]:
+        """Return the numbers of memories, ascending, and how many paragraphs they have.
+
+        :param mask: which slots; None: all
+        """
+        mask = self.column('live') if mask is None else mask
+        return self.column('number')[mask], int(self.column('paragraphs')[mask].sum())
+
+    def add(self, memory: Memory, number: int, paragraphs: int) -> int:
         """Return the slot that the memory is put into.
 
         :param number: in the database, larger than those before
-        :param rows: how many vectors it has
-        :param paragraphs: how many of these, the first ones, are paragraphs
         """
         slot = self._slots
-        if slot == len(self._table):
+        if slot == len(self._columns['id']):
             more = max(slot, 1024)
-            self._table = np.concatenate([self._table, np.zeros(more, SLOT)])
             self._columns = {
                 name: np.concatenate([column, np.zeros(more, column.dtype)])
                 for name, column in self._columns.items()
             }
-        first = int(self._columns['first'][slot - 1]) + int(self._columns['rows'][slot - 1]) if slot else 0
-        entry = self._table[slot]
-        entry['id'] = memory.id.encode()
-        for name, value in zip(_RUN, (number, first, rows, paragraphs), strict=True):
-            self._columns[name][slot] = entry[name] = value
         self._slots += 1
+        for name, value in (('id', memory.id.encode()), ('number', number), ('paragraphs', paragraphs)):
+            self._columns[name][slot] = value
         self.replace(slot, memory)
         return slot
 
     def slots_of(self, numbers: NDArray[np.int64]) -> Slots:
         """Return the slots of numbers in the database; -1: there is none."""
-        known = self._column('number')
+        known = self.column('number')
         at = np.minimum(np.searchsorted(known, numbers), max(len(known) - 1, 0))
         return np.where(known[at] == numbers, at, -1) if len(known) else np.full(len(numbers), -1)
-
-    def runs_of(self, rows: Rows) -> tuple[Slots, NDArray[np.int64], NDArray[np.int64]]:
-        """Return which slots rows of vectors (ascending) are of, how many rows each of these has, and the
-        place of each of the rows among the rows of these slots."""
-        slots = np.searchsorted(self._column('first'), rows, 'right') - 1
-        firsts = np.flatnonzero(np.diff(slots, prepend=-1))
-        owners = slots[firsts]
-        counts = self._column('rows')[owners].astype(np.int64)
-        starts = np.cumsum(counts) - counts - self._column('first')[owners]
-        return owners, counts, rows + np.repeat(starts, np.diff(firsts, append=len(rows)))
 
     def replace(self, slot: int, memory: Memory) -> None:
         """Write a memory into a slot."""
         x, y, z = memory.pose.position if memory.pose else (0.0, 0.0, 0.0)
-        placed = memory.pose is not None
-        values: list[Any] = [memory.start_ns, memory.end_ns, x, y, z, placed, True]
+        values: dict[str, Any] = {
+            'start_ns': memory.start_ns,
+            'end_ns': memory.end_ns,
+            'x': x,
+            'y': y,
+            'z': z,
+        }
+        values |= {'placed': memory.pose is not None, 'live': True}
         for name in NAMES:
             text = getattr(memory, name)
-            values.append(_hash(text))
-            self._of_hash[name][values[-1]] = text
-        entry = self._table[slot]
-        for name, value in zip(_FIELDS, values, strict=True):
-            self._columns[name][slot] = entry[name] = value
+            values[name] = _hash(text)
+            self._of_hash[name][values[name]] = text
+        for name, value in values.items():
+            self._columns[name][slot] = value
 
     def remove(self, slot: int) -> None:
         """Leave a slot empty, for good."""
-        self._columns['live'][slot] = self._table[slot]['live'] = False
+        self._columns['live'][slot] = False
         self._dead += 1
 
     def admitted(self, scope: Scope, placed_only: bool = False) -> Mask | None:
@@ -126,21 +120,21 @@ class Columns:
         scope.check()
         tests: list[Mask] = []
         if self._dead:
-            tests.append(self._column('live'))
+            tests.append(self.column('live'))
         if scope.after_ns is not None:
-            tests.append(self._column('end_ns') >= min(max(scope.after_ns, 0), MAX_NS))
+            tests.append(self.column('end_ns') >= min(max(scope.after_ns, 0), MAX_NS))
         if scope.before_ns is not None:
-            tests.append(self._column('start_ns') <= min(max(scope.before_ns, 0), MAX_NS))
+            tests.append(self.column('start_ns') <= min(max(scope.before_ns, 0), MAX_NS))
         if placed_only or scope.near is not None:
-            tests.append(self._column('placed'))
+            tests.append(self.column('placed'))
         if scope.robots:
             hashes = [_hash(name) for name in scope.robots]
-            tests.append(np.isin(self._column('robot'), np.array(hashes, np.uint64)))
+            tests.append(np.isin(self.column('robot'), np.array(hashes, np.uint64)))
         for name, wanted in (('map_id', scope.map_id), ('source', scope.source)):
             if wanted is not None:
-                tests.append(self._column(name) == np.uint64(_hash(wanted)))
+                tests.append(self.column(name) == np.uint64(_hash(wanted)))
         for source in scope.without:
-            tests.append(self._column('source') != np.uint64(_hash(source)))
+            tests.append(self.column('source') != np.uint64(_hash(source)))
         if not tests:
             return None
         mask: Mask = np.logical_and.reduce(tests)
@@ -149,7 +143,7 @@ class Columns:
             mask[slots] = self._distances(scope.near, slots) <= scope.radius_m
         if scope.area is not None:
             slots = np.flatnonzero(mask)
-            mask[slots] = scope.area.covers(np.stack([self._column(axis)[slots] for axis in 'xyz'], axis=1))
+            mask[slots] = scope.area.covers(np.stack([self.column(axis)[slots] for axis in 'xyz'], axis=1))
         return mask
 
     def nearest_in_place(self, position: Point, mask: Mask | None, limit: int) -> Slots:
@@ -160,25 +154,25 @@ class Columns:
     def nearest_in_time(self, time_ns: int, mask: Mask | None, limit: int) -> Slots:
         """Return the slots nearest to a time and all that are as near as the last of them, unsorted."""
         slots = np.arange(self._slots) if mask is None else np.flatnonzero(mask)
-        before, after = self._column('start_ns') - time_ns, time_ns - self._column('end_ns')
+        before, after = self.column('start_ns') - time_ns, time_ns - self.column('end_ns')
         return slots[_smallest(np.maximum(np.maximum(before, after), 0)[slots], limit)]
 
     def newest(self, mask: Mask | None, limit: int) -> Slots:
         """Return the slots that ended last and all that ended with the last of them, unsorted."""
         slots = np.arange(self._slots) if mask is None else np.flatnonzero(mask)
-        return slots[_smallest(MAX_NS - self._column('end_ns')[slots], limit)]
+        return slots[_smallest(MAX_NS - self.column('end_ns')[slots], limit)]
 
     def survey(self, mask: Mask | None) -> Survey:
         """Return what there is in the slots of a mask; see remembr_ros.memory.model.recall.survey_of."""
         slots = np.arange(self._slots) if mask is None else np.flatnonzero(mask)
         if not len(slots):
             return Survey(0)
-        start, end = self._column('start_ns')[slots], self._column('end_ns')[slots]
-        placed = slots[self._column('placed')[slots]]
-        points = np.stack([self._column(axis)[placed] for axis in 'xyz'], axis=1)
-        robots, maps = self._column('robot')[placed], self._column('map_id')[placed]
+        start, end = self.column('start_ns')[slots], self.column('end_ns')[slots]
+        placed = slots[self.column('placed')[slots]]
+        points = np.stack([self.column(axis)[placed] for axis in 'xyz'], axis=1)
+        robots, maps = self.column('robot')[placed], self.column('map_id')[placed]
         # One robot's on one map lie together, in the order of time.
-        order = np.lexsort((self._table['id'][placed], self._column('start_ns')[placed], maps, robots))
+        order = np.lexsort((self.column('id')[placed], self.column('start_ns')[placed], maps, robots))
         same = (np.diff(robots[order]) == 0) & (np.diff(maps[order]) == 0)
         steps = np.linalg.norm(np.diff(points[order], axis=0), axis=1)
         areas = []
@@ -191,39 +185,36 @@ class Columns:
 
     def outline(self) -> Outline:
         """Return where and when the memories are."""
-        live = np.flatnonzero(self._column('live'))
-        points = np.stack([self._column(axis)[live] for axis in 'xyz'], axis=1)
-        points[~self._column('placed')[live]] = np.nan
+        live = np.flatnonzero(self.column('live'))
+        points = np.stack([self.column(axis)[live] for axis in 'xyz'], axis=1)
+        points[~self.column('placed')[live]] = np.nan
         names = []
         for name in NAMES:
-            hashes, index = np.unique(self._column(name)[live], return_inverse=True)
+            hashes, index = np.unique(self.column(name)[live], return_inverse=True)
             names.append((index, [self._of_hash[name][key] for key in hashes.tolist()]))
-        start, end = (self._column(name)[live] for name in ('start_ns', 'end_ns'))
-        return make_outline(self.table['id'][live], start, end, points, names)
+        start, end = (self.column(name)[live] for name in ('start_ns', 'end_ns'))
+        return make_outline(self.column('id')[live], start, end, points, names)
 
     def span(self) -> tuple[int, int] | None:
         """Return the start of the earliest memory and the end of the latest; None without memories [ns]."""
-        live = self._column('live')
+        live = self.column('live')
         if not live.any():
             return None
-        return int(self._column('start_ns')[live].min()), int(self._column('end_ns')[live].max())
+        return int(self.column('start_ns')[live].min()), int(self.column('end_ns')[live].max())
 
     def names(self, field: str) -> tuple[str, ...]:
         """Return the robots, map ids or sources that there are, sorted."""
-        present = np.unique(self._column(field)[self._column('live')])
+        present = np.unique(self.column(field)[self.column('live')])
         return tuple(sorted(self._of_hash[field][key] for key in present.tolist()))
 
     def placed(self) -> int:
         """Return how many memories have a pose."""
-        return int(np.count_nonzero(self._column('live') & self._column('placed')))
+        return int(np.count_nonzero(self.column('live') & self.column('placed')))
 
     def _distances(self, point: Point, slots: Slots) -> NDArray[np.float64]:
         """Return how far slots are from a point [m]."""
-        dx, dy, dz = (self._column(name)[slots] - value for name, value in zip('xyz', point, strict=True))
+        dx, dy, dz = (self.column(name)[slots] - value for name, value in zip('xyz', point, strict=True))
         return np.sqrt(dx * dx + dy * dy + dz * dz)
-
-    def _column(self, name: str) -> NDArray[Any]:
-        return self._columns[name][: self._slots]
 
 
 @lru_cache(4096)

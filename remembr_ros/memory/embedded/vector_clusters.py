@@ -12,38 +12,39 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.memory.embedded.row_runs import Floats, Mask, Rows
-
 logger = logging.getLogger(__name__)
+
+Floats = NDArray[np.float32]
+Numbers = NDArray[np.int64]
 
 SAMPLES_PER_LIST = 40  # vectors that a cluster's centre is found from
 PROBED = 8  # fewest lists that a search reads, those with the nearest centres
 SCANNED = 4_000  # vectors that these lists should hold at least
 # Numbers of unit vectors lie within so many standard deviations, nearly always: 8 bits span these.
 SPREAD = 4.0
-CHUNK = 8_192  # vectors added at once
-# Returns the vectors of rows, shape (len(rows), dimension); rows are ascending.
-Read = Callable[[Rows], Floats]
+CHUNK = 2_048  # memories added at once
+# Returns the paragraphs of memories (ascending), shape (paragraphs, dimension), and the number each is of.
+Read = Callable[[Numbers], tuple[Floats, Numbers]]
 
 
 class Found(NamedTuple):
     """What a search has found.
 
-    :param rows: best first
-    :param cosines: of their vectors and the query
+    :param numbers: of the memories, one for each of their paragraphs, best first
+    :param cosines: of these and the query
     :param is_all: there are no more
     """
 
-    rows: Rows
+    numbers: Numbers
     cosines: Floats
     is_all: bool
 
 
 class VectorClusters:
-    """Finds row numbers by the inner product of their vectors with a query.
+    """Finds the numbers of memories by the inner products of their paragraphs with a query.
 
     :param index: faiss.IndexIVFScalarQuantizer
-    :param trained_on: how many rows there were when the centres were found
+    :param trained_on: how many paragraphs there were when the centres were found
     """
 
     def __init__(self, index: Any, trained_on: int) -> None:
@@ -51,33 +52,39 @@ class VectorClusters:
         self.trained_on = trained_on
 
     @classmethod
-    def build(cls, rows: Rows, read: Read) -> 'VectorClusters':
-        """Cluster the vectors of rows (ascending)."""
-        made = cls(_trained(rows, read), len(rows))
-        made.add(rows, read)
+    def build(cls, numbers: Numbers, paragraphs: int, read: Read) -> 'VectorClusters':
+        """Cluster the paragraphs of memories.
+
+        :param numbers: ascending
+        :param paragraphs: how many they have
+        """
+        made = cls(_trained(numbers, paragraphs, read), paragraphs)
+        made.add(numbers, read)
         return made
 
     @classmethod
-    def load(cls, saved: Mapping[str, NDArray[Any]], rows: Rows, read: Read) -> 'VectorClusters | None':
-        """Return the clusters that :meth:`dump` gave, with these rows in them; None: there are none of use.
+    def load(cls, saved: Mapping[str, NDArray[Any]], numbers: Numbers, read: Read) -> 'VectorClusters | None':
+        """Return the clusters that :meth:`dump` gave, with these memories in them; None: none is of use.
 
-        :param rows: those to be found, ascending
+        :param numbers: ascending
         """
         import faiss
 
+        if 'clusters' not in saved:
+            return None
         try:
             index = faiss.deserialize_index(saved['clusters'])
-            if index.d != read(rows[:0]).shape[1]:
+            if index.d != read(numbers[:0])[0].shape[1]:
                 raise ValueError('they are of other vectors')
-        except (KeyError, RuntimeError, MemoryError, ValueError) as error:
-            if 'clusters' in saved:
-                logger.warning('the clusters cannot be read and are found anew: %s', error)
+        except (RuntimeError, MemoryError, ValueError) as error:
+            logger.warning('the clusters cannot be read and are found anew: %s', error)
             return None
-        clusters, known = cls(index, int(saved['trained_on'])), _rows(index)
-        missing = np.setdiff1d(rows, known)
+        clusters = cls(index, int(saved['trained_on']))
+        known = clusters.numbers()
+        missing = np.setdiff1d(numbers, known)
         if len(missing) > len(known):
             return None  # to find them anew takes little longer, and holds up nobody
-        clusters.remove(np.setdiff1d(known, rows))
+        clusters.remove(np.setdiff1d(known, numbers))
         clusters.add(missing, read)
         return clusters
 
@@ -87,22 +94,35 @@ class VectorClusters:
 
         return {'clusters': faiss.serialize_index(self._index), 'trained_on': np.array(self.trained_on)}
 
-    def add(self, rows: Rows, read: Read) -> None:
-        """Take in rows (ascending)."""
-        for start in range(0, len(rows), CHUNK):
-            chosen = rows[start : start + CHUNK]
-            self._index.add_with_ids(read(chosen), np.ascontiguousarray(chosen, np.int64))
+    def numbers(self) -> Numbers:
+        """Return the memories that there are, ascending."""
+        import faiss
 
-    def remove(self, rows: Rows) -> None:
-        """Take out rows; those that are not there are passed over."""
-        if len(rows):
-            self._index.remove_ids(np.ascontiguousarray(rows, np.int64))
+        lists = self._index.invlists
+        parts = [np.empty(0, np.int64)]
+        for i in range(self._index.nlist):
+            parts.append(faiss.rev_swig_ptr(lists.get_ids(i), lists.list_size(i)).copy())
+        return np.unique(np.concatenate(parts))
 
-    def nearest(self, query: Floats, limit: int, among: Mask | None = None, effort: int = 1) -> Found:
-        """Return the rows whose 8-bit vectors fit best.
+    def add(self, numbers: Numbers, read: Read) -> None:
+        """Take in memories (ascending)."""
+        for start in range(0, len(numbers), CHUNK):
+            vectors, owners = read(numbers[start : start + CHUNK])
+            self._index.add_with_ids(vectors, owners)
+
+    def remove(self, numbers: Numbers) -> None:
+        """Take out memories; those that are not there are passed over."""
+        if len(numbers):
+            self._index.remove_ids(np.ascontiguousarray(numbers, np.int64))
+
+    def nearest(
+        self, query: Floats, limit: int, admitted: NDArray[np.bool_] | None, paragraphs: int, effort: int = 1
+    ) -> Found:
+        """Return the memories whose 8-bit vectors fit best.
 
         :param query: shape (dimension,)
-        :param among: which rows are admitted, shape (rows,): exactly if they are few; None: all of them
+        :param admitted: which memories are, shape (largest number + 1,): exactly if they are few; None: all
+        :param paragraphs: that these have
         :param effort: so many times more lists are read than usually
         """
         import faiss
@@ -111,9 +131,9 @@ class VectorClusters:
         if not index.ntotal:
             return Found(np.empty(0, np.int64), np.empty(0, np.float32), True)
         probed, selector = math.ceil(effort * max(PROBED, SCANNED * index.nlist / index.ntotal)), None
-        if among is not None:
-            bitmap = np.packbits(among, bitorder='little')
-            share = max(int(np.count_nonzero(among)), 1) / int(index.ntotal)
+        if admitted is not None:
+            bitmap = np.packbits(admitted, bitorder='little')
+            share = max(paragraphs, 1) / int(index.ntotal)
             # What is admitted may lie in any list. All are read where that costs little.
             probed = int(index.nlist) if share < 0.05 else int(probed / share)
             selector = faiss.IDSelectorBitmap(bitmap)  # type: ignore[arg-type,call-arg]  # the stub is of C++
@@ -126,23 +146,15 @@ class VectorClusters:
         return Found(found[0][valid], products[0][valid], is_all)
 
 
-def _rows(index: Any) -> Rows:
-    """Return the rows that an index has, ascending."""
+def _trained(numbers: Numbers, paragraphs: int, read: Read) -> Any:
+    """Return an empty faiss.IndexIVFScalarQuantizer with the centres of the paragraphs of memories."""
     import faiss
 
-    lists = index.invlists
-    parts = [np.empty(0, np.int64)]
-    parts += [faiss.rev_swig_ptr(lists.get_ids(i), lists.list_size(i)).copy() for i in range(index.nlist)]
-    return np.sort(np.concatenate(parts))
-
-
-def _trained(rows: Rows, read: Read) -> Any:
-    """Return an empty faiss.IndexIVFScalarQuantizer with the centres of rows."""
-    import faiss
-
-    lists = max(1, min(len(rows) // 4, int(2 * len(rows) ** 0.5)))
-    chosen = np.random.default_rng(0).choice(rows, min(len(rows), SAMPLES_PER_LIST * lists), replace=False)
-    samples = read(np.sort(chosen))
+    lists = max(1, min(paragraphs // 4, int(2 * paragraphs**0.5)))
+    wanted = math.ceil(SAMPLES_PER_LIST * lists * len(numbers) / paragraphs)
+    chosen = np.random.default_rng(0).choice(numbers, min(len(numbers), wanted), replace=False)
+    samples, _ = read(np.sort(chosen))
+    lists = min(lists, max(len(samples), 1))
     dimension = samples.shape[1]
     centres, kind = faiss.IndexFlatIP(dimension), faiss.ScalarQuantizer.QT_8bit
     index = faiss.IndexIVFScalarQuantizer(centres, dimension, lists, kind, faiss.METRIC_INNER_PRODUCT, False)

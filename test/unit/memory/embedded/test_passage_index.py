@@ -1,50 +1,54 @@
 import threading
 from collections.abc import Iterator
 
-import faiss
 import numpy as np
 import pytest
 
 from remembr_ros.memory.embedded import passage_index
 from remembr_ros.memory.embedded.passage_index import PassageIndex
-from remembr_ros.memory.embedded.scalar_index import Columns
-from remembr_ros.memory.embedded.vector_clusters import VectorClusters, _rows
-from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.embedded.vector_clusters import VectorClusters
 
 D = 16
 Runs = list[np.ndarray]
 
 
 class Kept(PassageIndex):
-    """The passages of memories, with their vectors at hand."""
+    """The paragraphs of memories, at hand; a memory's number is its place."""
 
     def __init__(self, of: 'Kept | None' = None) -> None:
-        self.vectors = of.vectors if of else np.zeros((0, D), np.float32)
-        self.columns = of.columns if of else Columns()
-        super().__init__(lambda rows: self.vectors[rows], threading.RLock())
+        self.runs: Runs = of.runs if of else []
+        self.gone: set[int] = of.gone if of else set()
+        super().__init__(self.read, self.live, threading.RLock())
 
-    def take(self, run: np.ndarray, paragraphs: int | None = None) -> int:
-        """Take in the passages of a new memory, all of them paragraphs unless told; return its slot."""
-        number = len(self.columns)
-        memory = Memory(f'm{number}', 'r', 1, 2, '')
-        slot = self.columns.add(memory, number, len(run), len(run) if paragraphs is None else paragraphs)
-        self.vectors = np.concatenate([self.vectors, run])
-        self.add(self.columns.table, [slot])
-        return slot
+    def read(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        runs = [self.runs[number] for number in numbers.tolist()]
+        owners = np.repeat(numbers, [len(run) for run in runs])
+        return np.concatenate([np.zeros((0, D), np.float32), *runs]), owners
 
-    def forget(self, slot: int) -> None:
-        self.remove(slot)
-        self.columns.remove(slot)
+    def live(self) -> tuple[np.ndarray, int]:
+        numbers = [number for number in range(len(self.runs)) if number not in self.gone]
+        return np.array(numbers, np.int64), sum(len(self.runs[number]) for number in numbers)
+
+    def take(self, run: np.ndarray) -> int:
+        """Take in the paragraphs of a new memory; return its number."""
+        self.runs.append(run)
+        self.add(np.array([len(self.runs) - 1]))
+        return len(self.runs) - 1
+
+    def forget(self, number: int) -> None:
+        self.gone.add(number)
+        self.remove(np.array([number]))
+
+    def found(self, query: np.ndarray, limit: int, mask: np.ndarray) -> list[tuple[int, float]]:
+        """Search among those of a mask."""
+        numbers = np.flatnonzero(mask)
+        return self.nearest(query, limit, (numbers, sum(len(self.runs[n]) for n in numbers.tolist())))
 
     def again(self, saved: dict[str, np.ndarray]) -> 'Kept':
         """Return another one that begins with what there is, and with the clusters that were saved."""
         made = Kept(self)
-        made.load(self.columns.table, saved)
+        made.load(saved)
         return made
-
-    @property
-    def live_rows(self) -> int:
-        return len(self._runs.live)
 
 
 @pytest.fixture
@@ -67,7 +71,7 @@ def filled(index: Kept, memories: int, seed: int = 0) -> Runs:
     rng = np.random.default_rng(seed)
     runs = [unit(rng, int(rng.integers(1, 8))) for _ in range(memories)]
     for run in runs:
-        index.take(np.concatenate([run, unit(rng, 2)]), len(run))  # the others are sentences
+        index.take(run)
         index.wait()  # or clusters are found anew, with the next memory, only where that was slow
     return runs
 
@@ -107,7 +111,7 @@ def test_only_the_admitted_are_found_and_all_of_them(index: Kept, memories: int,
     mask = rng.uniform(size=memories) < share
     query = unit(rng, 1)[0]
     expected = exact(runs, query, mask)
-    assert close_to(index.nearest(query, memories, mask), expected)
+    assert close_to(index.found(query, memories, mask), expected)
 
 
 def test_many_passages_of_one_memory_do_not_hide_the_others(index: Kept) -> None:
@@ -137,7 +141,6 @@ def test_it_comes_back_after_a_restart(index: Kept, memories: int, saved: str) -
     for seed in range(5):
         query = unit(np.random.default_rng(seed), 1)[0]
         assert close_to(again.nearest(query, 3)[:3], exact(runs, query, there)[:3])
-    assert again.live_rows == sum(len(run) for run, live in zip(runs, there, strict=True) if live)
     again.close()
 
 
@@ -157,7 +160,7 @@ def test_what_came_since_clusters_were_saved_is_found(index: Kept, more: int) ->
 def test_clusters_of_other_vectors_are_found_anew(index: Kept, caplog: pytest.LogCaptureFixture) -> None:
     runs = filled(index, 400)
     rows = np.arange(2_000)
-    other = VectorClusters.build(rows, lambda chosen: np.ones((len(chosen), 2 * D), np.float32))
+    other = VectorClusters.build(rows, 2_000, lambda n: (np.ones((len(n), 2 * D), np.float32), n))
     again = index.again(other.dump())
     again.wait()
     assert 'are found anew' in caplog.text
@@ -169,12 +172,11 @@ def test_clusters_of_other_vectors_are_found_anew(index: Kept, caplog: pytest.Lo
 def test_nothing_of_what_was_removed_is_saved(index: Kept) -> None:
     runs = filled(index, 400)
     index.forget(7)
-    kept = VectorClusters.load(index.dump(), index._runs.live, lambda rows: index.vectors[rows])
+    kept = VectorClusters.load(index.dump(), index.live()[0], index.read)
     assert kept is not None
-    kept._index.set_direct_map_type(faiss.DirectMap.Hashtable)
-    numbers = np.array([kept._index.reconstruct(int(row)) for row in _rows(kept._index)])
-    assert len(numbers) == sum(map(len, runs)) - len(runs[7])
-    assert (numbers @ runs[7].T).max() < 0.99
+    assert kept.numbers().tolist() == index.live()[0].tolist()
+    lists = kept._index.invlists
+    assert sum(lists.list_size(i) for i in range(kept._index.nlist)) == sum(map(len, runs)) - len(runs[7])
 
 
 def test_everything_removed_leaves_an_empty_index_that_goes_on(index: Kept) -> None:
@@ -183,7 +185,7 @@ def test_everything_removed_leaves_an_empty_index_that_goes_on(index: Kept) -> N
         index.forget(slot)
     assert index.nearest(np.ones(D, np.float32), 3) == []
     again = index.again(index.dump())
-    assert again.live_rows == 0
+    assert again.nearest(np.ones(D, np.float32), 3) == []
     run = unit(np.random.default_rng(3), 4)
     slot = again.take(run)
     assert again.nearest(run[2], 1)[0][0] == slot

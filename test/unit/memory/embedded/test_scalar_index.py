@@ -52,7 +52,7 @@ def filled(memories: list[Memory]) -> tuple[Columns, list[Memory]]:
         for i, m in enumerate(memories)
     ]
     for number, memory in enumerate(numbered):
-        columns.add(memory, number, 1, 1)
+        columns.add(memory, number, 1)
     return columns, numbered
 
 
@@ -100,12 +100,16 @@ def test_the_figures_are_those_of_what_is_there() -> None:
     assert math.isfinite(sum(len(columns.names(f)) for f in ('robot', 'map_id', 'source')))
 
 
-def test_rows_of_vectors_lie_in_the_runs_of_their_memories() -> None:
+def test_memories_are_found_by_their_numbers_and_come_back_without_those_that_were_deleted() -> None:
     columns = Columns()
-    for number, rows in ((3, 2), (4, 1), (9, 3)):
-        columns.add(Memory(f'm{number}', '', 1, 2, ''), number, rows, 1)
-    slots, counts, at = columns.runs_of(np.array([0, 1, 4, 5]))
-    assert (slots.tolist(), counts.tolist(), at.tolist()) == ([0, 2], [2, 3], [0, 1, 3, 4])
-    assert [found.tolist() for found in columns.runs_of(np.array([], np.int64))] == [[], [], []]
+    for number, paragraphs in ((3, 2), (4, 1), (9, 3)):
+        columns.add(Memory(f'm{number}', 'anna', 1, 2, ''), number, paragraphs)
     assert columns.slots_of(np.array([9, 5, 3, 4, 99])).tolist() == [2, -1, 0, 1, -1]
     assert Columns().slots_of(np.array([1])).tolist() == [-1]
+    columns.remove(1)
+    numbers, paragraphs = columns.live()
+    assert (numbers.tolist(), paragraphs) == ([3, 9], 5)
+    again = Columns(columns.dump())
+    assert (len(again), again.column('number').tolist(), again.names('robot')) == (2, [3, 9], ('anna',))
+    assert again.add(Memory('m12', 'bob', 1, 2, ''), 12, 1) == 2
+    assert again.names('robot') == ('anna', 'bob')
