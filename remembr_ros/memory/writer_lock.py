@@ -42,7 +42,7 @@ class WriterLock:
         if self._file is not None:
             return
         try:
-            file = FileIO(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644), 'r+')
+            file = FileIO(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600), 'r+')
         except OSError as error:
             raise StoreUnavailable(f'cannot open {self._path}: {error}') from error
         try:

@@ -41,7 +41,8 @@ LABORATORY_LAYERS: dict[str, set[str]] = {
     'bag_writer': set(),
     'simulation': {'bag_writer'},
     'coda': {'bag_writer'},
-    'evaluation': {'simulation'},
+    'replaced_file': set(),
+    'evaluation': {'simulation', 'replaced_file'},
     'demo': set(),
     'cli': {'bag_writer', 'simulation', 'coda', 'evaluation', 'demo'},
 }

@@ -7,7 +7,7 @@ has seen an edition asks for what came since. Records and vectors have checksums
 import json
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -33,6 +33,8 @@ CREATE TABLE "{0}" (
 );
 CREATE INDEX "{0} editions" ON "{0}" (edition);
 CREATE TABLE "{0} vectors" (number INTEGER PRIMARY KEY, vectors BLOB NOT NULL, crc INTEGER NOT NULL);
+CREATE TABLE "{0} keyframes" (number INTEGER, name TEXT, PRIMARY KEY (number, name)) WITHOUT ROWID;
+CREATE INDEX "{0} keyframe names" ON "{0} keyframes" (name);
 CREATE TABLE "{0} deleted" (edition INTEGER, number INTEGER, PRIMARY KEY (edition, number)) WITHOUT ROWID;
 """
 _COLUMNS = 'number, edition, paragraphs, record'
@@ -146,6 +148,7 @@ class Database:
             row = Row(number, edition, paragraphs, _record(entry.memory))
             records.append([*row, row.crc, entry.memory.id])
             vectors.append([number, numbers.tobytes(), int(_sums(numbers, np.array([len(numbers)]))[0])])
+        self._name_keyframes(last + 1, [entry.memory for entry in entries])
         sql = f'INSERT INTO "{self._table}" ({_COLUMNS}, crc, id) VALUES (?, ?, ?, ?, ?, ?)'
         self._writer.executemany(sql, records)
         self._writer.executemany(f'INSERT INTO "{self._table} vectors" VALUES (?, ?, ?)', vectors)
@@ -162,6 +165,8 @@ class Database:
                 row = Row(number, edition, paragraphs, _record(memory))
                 sql = f'UPDATE "{self._table}" SET edition = ?, record = ?, crc = ? WHERE number = ?'
                 self._writer.execute(sql, [edition, row.record, row.crc, number])
+                self._writer.execute(f'DELETE FROM "{self._table} keyframes" WHERE number = ?', [number])
+                self._name_keyframes(number, [memory])
 
     def delete(self, ids: Sequence[str]) -> None:
         """Delete memories; unknown ids are passed over; within :meth:`changing`."""
@@ -169,7 +174,7 @@ class Database:
         found = (self._find(memory_id, 'number') for memory_id in ids)
         numbers = [row for row in found if row is not None]
         self._damaged.difference_update(number for (number,) in numbers)
-        for table in ('', ' vectors'):
+        for table in ('', ' vectors', ' keyframes'):
             self._writer.executemany(f'DELETE FROM "{self._table}{table}" WHERE number = ?', numbers)
         sql = f'INSERT INTO "{self._table} deleted" VALUES (?, ?)'
         self._writer.executemany(sql, [[edition, number] for (number,) in numbers])
@@ -193,6 +198,11 @@ class Database:
         for row in self._checked('WHERE number = ?', number):
             return row.memory
         raise StoreUnavailable(f'a memory in {self._path} was damaged; open it again to leave that out')
+
+    def named(self, keyframes: Collection[str]) -> set[str]:
+        """Return those of these keyframes that some memory names; within :meth:`snapshot`."""
+        sql = f'SELECT name FROM "{self._table} keyframes" WHERE name IN (SELECT value FROM json_each(?))'
+        return {name for (name,) in self._reader.execute(sql, [json.dumps(list(keyframes))])}
 
     def vectors(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
         """Return the vectors of memories, shape (vectors, dimension), and how many each has: none if damaged.
@@ -265,6 +275,10 @@ class Database:
             sql = 'INSERT INTO collections (name, stamp, edition, last) VALUES (?, ?, 0, 0)'
             self._writer.execute(sql, [self._name, made.to_text()])
         return made
+
+    def _name_keyframes(self, first: int, memories: Sequence[Memory]) -> None:
+        named = [[number, name] for number, m in enumerate(memories, first) for name in set(m.keyframes)]
+        self._writer.executemany(f'INSERT INTO "{self._table} keyframes" VALUES (?, ?)', named)
 
     def _next(self) -> tuple[int, int]:
         """Return the edition that is being written, and the last number that there was."""

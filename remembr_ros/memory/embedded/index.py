@@ -1,7 +1,7 @@
 """The index of an embedded database over all that one searches by, made from its rows and kept current."""
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -100,7 +100,6 @@ class MemoryIndex(Lookups):
         for row, known in zip(rows, slots, strict=True):
             memory, slot = row.memory, known
             if slot >= 0:
-                self._uncount_named(slot)
                 self._columns.replace(slot, memory)
             else:
                 slot = self._columns.add(memory, row.number, row.paragraphs)
@@ -108,7 +107,6 @@ class MemoryIndex(Lookups):
                 self._memories.append(None)
                 self._slots[memory.id] = slot
                 new.append(row.number)
-            self._count_named(memory.keyframes, 1)
             self._memories[slot] = memory if keep else None
         return new
 
@@ -121,7 +119,6 @@ class MemoryIndex(Lookups):
                 continue
             if self._slots.get(self._id(slot)) == slot:
                 del self._slots[self._id(slot)]
-            self._uncount_named(slot)
             self._memories[slot] = None
             self._columns.remove(slot)
             self._words.remove(slot)
@@ -130,17 +127,3 @@ class MemoryIndex(Lookups):
         """Forget what was worked out of memories that change now."""
         self._asked = self._scoped = None
         self._surveys.clear()
-
-    def _uncount_named(self, slot: int) -> None:
-        memory = self._memories[slot]
-        if memory is None:
-            self._named = None
-        else:
-            self._count_named(memory.keyframes, -1)
-
-    def _count_named(self, keyframes: Iterable[str], more: int) -> None:
-        if self._named is not None:
-            for name in set(keyframes):
-                self._named[name] += more
-                if not self._named[name]:
-                    del self._named[name]

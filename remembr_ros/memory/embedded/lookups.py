@@ -1,7 +1,6 @@
 """Lookups in an index: by id, time, place, meaning and words; any number of threads may look."""
 
 import threading
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -41,7 +40,6 @@ class Lookups:
         self._passages = PassageIndex(self._paragraphs, self._live, self._lock)
         self._memories: list[Memory | None] = []  # None: dead, or not read from the database yet
         self._slots: dict[str, int] = {}
-        self._named: Counter[str] | None = None  # how many memories name a keyframe, when somebody asks
         self._asked: tuple[str, Floats] | None = None
         self._scoped: tuple[Scope, Mask | None] | None = None
         self._surveys: dict[Scope, Survey] = {}  # until a memory changes: each question asks a few times
@@ -85,12 +83,7 @@ class Lookups:
 
     def named(self, keyframes: Collection[str]) -> set[str]:
         with self._looking():
-            if self._named is None:
-                counts: Counter[str] = Counter()
-                for slot in self._slots.values():
-                    counts.update(set(self._memory(slot).keyframes))
-                self._named = counts
-            return {name for name in keyframes if name in self._named}
+            return self._database.named(keyframes)
 
     def count(self, scope: Scope = ANYTHING) -> int:
         with self._looking():

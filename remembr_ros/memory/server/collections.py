@@ -4,16 +4,13 @@ import logging
 import re
 import socket
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
-from remembr_ros.memory.model.codec import LISTS
 from remembr_ros.memory.model.engine import Stamp
-from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.server import schema
-from remembr_ros.memory.server.table import CONSISTENCY, Row
+from remembr_ros.memory.server.table import CONSISTENCY
 from remembr_ros.timestamps import format_iso
 
 logger = logging.getLogger(__name__)
@@ -171,19 +168,6 @@ def create_empty(client: Any, collection: str, description: str, timeout_s: floa
     except MilvusException:
         if not client.has_collection(collection, timeout=timeout_s):
             raise
-
-
-def record_row(memory: Memory, full_text: bool) -> Row:
-    """Return the row of a memory."""
-    row = schema.record_row(memory, full_text)
-    for name in LISTS:
-        row[name] = {'list': row[name]}  # Milvus 2.3 takes no JSON but objects
-    return row
-
-
-def memory_from_row(row: Mapping[str, Any]) -> Memory:
-    """Return the memory that a row holds."""
-    return schema.memory_from_row({**row, **{name: row[name]['list'] for name in LISTS}})
 
 
 def _kind(able: Features) -> dict[str, Any]:

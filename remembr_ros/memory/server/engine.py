@@ -66,7 +66,7 @@ class ServerEngine:
             # Records last: one that is there has its passages, and after an end before that, storing again
             # finds the old record and starts over.
             passages.put(entries)
-            records.upsert(collections.record_row(entry.memory, self._full_text) for entry in entries)
+            records.upsert(schema.record_row(entry.memory, self._full_text) for entry in entries)
 
     def update(self, memories: Sequence[Memory]) -> None:
         with self._writing, self._tables() as (records, passages):
@@ -74,7 +74,7 @@ class ServerEngine:
             stored = {row['id'] for row in records.of_ids('id', ids, ['id'])}
             known = {memory.id: memory for memory in memories if memory.id in stored}
             passages.update(list(known.values()))
-            records.upsert(collections.record_row(memory, self._full_text) for memory in known.values())
+            records.upsert(schema.record_row(memory, self._full_text) for memory in known.values())
 
     def delete(self, ids: Sequence[str]) -> None:
         known = _ids(ids)
@@ -93,7 +93,7 @@ class ServerEngine:
     def get(self, ids: Sequence[str]) -> list[Memory]:
         with self._tables() as (records, _):
             rows = records.of_ids('id', _ids(ids), schema.RECORD_FIELDS)
-            found = {row['id']: collections.memory_from_row(row) for row in rows}
+            found = {row['id']: schema.memory_from_row(row) for row in rows}
         return [found[memory_id] for memory_id in ids if memory_id in found]
 
     def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
@@ -288,7 +288,7 @@ class ServerEngine:
     def _select(self, condition: str, scope: Scope) -> Iterator[Memory]:
         with self._tables() as (records, _):
             for row in records.rows(condition, schema.RECORD_FIELDS):
-                memory = collections.memory_from_row(row)
+                memory = schema.memory_from_row(row)
                 if scope.reaches(memory.pose.position if memory.pose else None):
                     yield memory
 

@@ -24,7 +24,7 @@ def passages_of(collection: str) -> str:
     return f'{collection}_passages'
 
 
-def add_record_fields(records: Any, robots_apart: bool = False) -> None:
+def add_record_fields(records: Any, robots_apart: bool) -> None:
     """Add the fields of a memory to a schema.
 
     :param records: pymilvus.CollectionSchema
@@ -39,13 +39,13 @@ def add_record_fields(records: Any, robots_apart: bool = False) -> None:
     for name in ('yaw', 'travelled'):
         records.add_field(name, DataType.DOUBLE)
     records.add_field('caption', DataType.VARCHAR, max_length=65_535)
-    for name in ('scene_text', 'keyframes', 'facts'):
+    for name in (*codec.LISTS, 'facts'):
         records.add_field(name, DataType.JSON)
     records.add_field('merged', DataType.INT64)
     records.add_field('position', DataType.FLOAT_VECTOR, dim=3)
 
 
-def add_scope_fields(fields: Any, robots_apart: bool = False) -> None:
+def add_scope_fields(fields: Any, robots_apart: bool) -> None:
     """Add what one filters by."""
     from pymilvus import DataType
 
@@ -65,6 +65,7 @@ def record_row(memory: Memory, full_text: bool) -> dict[str, Any]:
     row = codec.to_plain(memory)
     del row['pose']
     row |= {**_place(memory), 'yaw': pose.yaw, 'position': list(pose.position)}
+    row |= {name: {'list': row[name]} for name in codec.LISTS}  # Milvus 2.3 takes no JSON but objects
     if full_text:
         row['text'] = cut(' '.join((memory.caption, *memory.scene_text)))
     return row
@@ -90,7 +91,8 @@ def passage_rows(memory: Memory, vectors: Iterable[NDArray[np.float32]]) -> list
 def memory_from_row(row: Mapping[str, Any]) -> Memory:
     """Return the memory that a row holds."""
     pose = {axis: row[axis] for axis in codec.AXES} if row['placed'] else None
-    return codec.from_plain({**row, 'pose': pose})
+    lists = {name: row[name]['list'] for name in codec.LISTS}
+    return codec.from_plain({**row, **lists, 'pose': pose})
 
 
 def _place(memory: Memory) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """A durable queue of observations on disk, until their server is back."""
 
-import fcntl
 import logging
 import mmap
 import os
@@ -27,6 +26,7 @@ from remembr_ros.memory.spool.entry import (
     entry_checksum,
     frames,
 )
+from remembr_ros.memory.writer_lock import WriterLock
 
 logger = logging.getLogger(__name__)
 
@@ -69,20 +69,20 @@ class Spool:
         try:
             new_folders = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._owner = os.open(path.with_name(path.name + '.lock'), os.O_CREAT | os.O_RDWR, 0o600)
         except OSError as error:
             raise _failed(path, error) from error
+        self._owner = WriterLock(path.with_name(path.name + '.lock'), f'the spool {path}')
+        self._owner.take()
         try:
-            self._take(self._owner)
             self._file = self._open()
             self._read_places()
             for folder in {path.parent, *(folder.parent for folder in new_folders)}:
                 sync_folder(folder)
         except OSError as error:
-            os.close(self._owner)
+            self._owner.release()
             raise _failed(path, error) from error
         except BaseException:
-            os.close(self._owner)
+            self._owner.release()
             raise
 
     @property
@@ -188,18 +188,9 @@ class Spool:
     def close(self) -> None:
         """Let go of the files; what waits stays in them."""
         with self._lock:
-            if self._owner >= 0:
+            if self._owner.held:
                 self._file.close()
-                os.close(self._owner)
-                self._owner = -1
-
-    def _take(self, owner: int) -> None:
-        try:
-            fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise StoreUnavailable(
-                f'the spool {self.path} cannot be opened: another process has it (a memory node?)'
-            ) from error
+                self._owner.release()
 
     def _open(self) -> FileIO:
         self._new_path.unlink(missing_ok=True)  # from a rewrite that was cut off

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
+from remembr_bench.replaced_file import replace_file
 from remembr_ros.agent.chat.client import Call, ChatClient, Message
 from remembr_ros.agent.chat.loose_json import objects_in
 from remembr_ros.agent.llm.reply_text import MAX_REPLY
 from remembr_ros.errors import RemembrError, ReplyInvalid
-from remembr_ros.memory.durable import replace_file
 
 logger = logging.getLogger(__name__)
 

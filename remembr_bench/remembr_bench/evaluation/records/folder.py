@@ -32,9 +32,9 @@ from remembr_bench.evaluation.records.reading import (
     track_point,
 )
 from remembr_bench.evaluation.records.record import QuestionRecord, QuestionTrace
+from remembr_bench.replaced_file import replace_file
 from remembr_ros import __version__
 from remembr_ros.errors import ChatUnavailable, InvalidRequest, RemembrError
-from remembr_ros.memory.durable import replace_file
 
 LOCK = 'run.lock'
 

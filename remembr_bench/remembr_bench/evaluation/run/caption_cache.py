@@ -8,10 +8,10 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from remembr_bench.replaced_file import replace_file
 from remembr_ros.captioning.captioners.captioner import Caption, Captioner, Clip
 from remembr_ros.errors import CaptionerFailed
 from remembr_ros.images import Bgr
-from remembr_ros.memory.durable import replace_file
 
 _log = logging.getLogger(__name__)
 _FORMAT = TypeAdapter(Caption)
