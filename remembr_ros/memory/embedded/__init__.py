@@ -1,1 +1,1 @@
-"""The embedded database: Milvus Lite keeps the rows, an index beside it finds them (README.md)."""
+"""The embedded memory: rows in a SQLite file, and an index made from them that finds them (README.md)."""
