@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.embedded import cache
@@ -15,6 +16,8 @@ from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.model.uri import database_path
 from remembr_ros.memory.writable import LAST_RESERVE, check_room, check_writable, is_writable
 from remembr_ros.memory.writer_lock import WriterLock
+
+T = TypeVar('T')
 
 ROW = 500  # about what a row takes besides its vectors and text [bytes]
 
@@ -87,18 +90,15 @@ class EmbeddedEngine(MemoryIndex):
 
     def put(self, entries: Sequence[Entry]) -> None:
         check_room(self._path, sum(_text_size(e.memory) + ROW + e.vectors.size * 2 for e in entries))
-        with self._changing():
-            self._database.put(entries)
+        self._change(self._database.put, entries)
 
     def update(self, memories: Sequence[Memory]) -> None:
         check_room(self._path, sum(_text_size(memory) + ROW for memory in memories))
-        with self._changing():
-            self._database.update(memories)
+        self._change(self._database.update, memories)
 
     def delete(self, ids: Sequence[str]) -> None:
         check_room(self._path, reserve=LAST_RESERVE)
-        with self._changing():
-            self._database.delete(ids)
+        self._change(self._database.delete, ids)
 
     def vacuum(self) -> None:
         """Remove what deleted memories left in files: the database and the cache are rewritten.
@@ -163,13 +163,14 @@ class EmbeddedEngine(MemoryIndex):
                 self._database.close()
                 self._lock_file.release()
 
-    @contextmanager
-    def _changing(self) -> Iterator[None]:
-        """Change rows as a whole; when it ends they are durable, in the file that has this name."""
+    def _change(self, write: Callable[[Sequence[T]], None], what: Sequence[T]) -> None:
+        """Change rows as a whole; when it returns they are durable, in the file that has this name."""
         with self._writing, self._locked():
             self._check_there()
+            if not what:  # somebody asks whether it would be refused
+                return
             with self._database.changing():
-                yield
+                write(what)
             self._check_there()
             with self._looking():  # the index follows
                 pass

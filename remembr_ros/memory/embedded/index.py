@@ -1,16 +1,20 @@
 """The index of an embedded database over all that one searches by, made from its rows and kept current."""
 
+import logging
 import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.embedded import cache
 from remembr_ros.memory.embedded.database import KEPT, Database, Row
 from remembr_ros.memory.embedded.lookups import Lookups
 from remembr_ros.memory.embedded.scalar_index import Columns
 from remembr_ros.memory.matching.ranking import searchable
+
+logger = logging.getLogger(__name__)
 
 SAVED_EACH = 1_000  # changed memories, at least, or a share of all,
 SAVED_SHARE = 16  # after which the cache is written: to take in so many takes a second at the next start
@@ -47,7 +51,10 @@ class MemoryIndex(Lookups):
                 arrays |= self._passages.dump()
                 self._unsaved = 0
             if cache.save(self._cache, name, arrays):
-                self._database.set_cached(name)
+                try:
+                    self._database.set_cached(name)
+                except StoreUnavailable as error:  # such as locked; what was changed is durable all the same
+                    logger.warning('the next start takes longer: %s', error)
 
     def keep(self) -> None:
         """Write the cache if the next start would take long without."""

@@ -129,7 +129,7 @@ def secrets(path: str, make: Make) -> None:
 
 STEPS = [
     (EmbeddedEngine, 'delete', 1),
-    (Database, 'delete', 1),
+    (Database, 'delete', 0),
     (KeyframeFolder, 'remove', 0),
     (KeyframeFolder, '_delete', 3),
     (EmbeddedEngine, 'vacuum', 0),
