@@ -8,7 +8,7 @@ import faiss
 import numpy as np
 
 from remembr_ros.embedding.embedders import get_embedder
-from remembr_ros.memory.embedded.database import SCALE
+from remembr_ros.memory.embedded.vector_table import SCALE
 from remembr_ros.memory.matching.ranking import passages
 from test.kills.verbs import EMBEDDER, SECRET, memory
 

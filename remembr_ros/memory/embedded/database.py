@@ -10,20 +10,19 @@ import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.errors import StoreUnavailable
-from remembr_ros.memory.durable import checksums
 from remembr_ros.memory.embedded.sqlite_file import check_identity, connect, files_of, make, translated
+from remembr_ros.memory.embedded.vector_table import read_vectors, vector_row
 from remembr_ros.memory.matching.ranking import paragraphs_among
 from remembr_ros.memory.model.codec import from_plain, to_plain
 from remembr_ros.memory.model.engine import Entry, Stamp, no_such_memory, stamp_from
 from remembr_ros.memory.model.record import Memory
 
-SCALE = 32_767  # of unit vectors' numbers in the file; as exact as 16-bit floats, read in a sixth of the time
 KEPT = 100_000  # editions of which is known what was deleted; who has seen only older ones reads everything
 
 _TABLES = """
@@ -37,7 +36,6 @@ CREATE TABLE "{0} keyframes" (number INTEGER, name TEXT, PRIMARY KEY (number, na
 CREATE INDEX "{0} keyframe names" ON "{0} keyframes" (name);
 CREATE TABLE "{0} deleted" (edition INTEGER, number INTEGER, PRIMARY KEY (edition, number)) WITHOUT ROWID;
 """
-_COLUMNS = 'number, edition, paragraphs, record'
 
 
 class Row(NamedTuple):
@@ -47,20 +45,22 @@ class Row(NamedTuple):
     :param edition: in which it was written
     :param paragraphs: how many of its vectors, the first ones, say all of one thing
     :param record: JSON
+    :param crc: that was stored with it
     """
 
     number: int
     edition: int
     paragraphs: int
-    record: str
+    record: bytes
+    crc: int = 0
 
     @property
     def memory(self) -> Memory:
         return from_plain(json.loads(self.record))
 
-    @property
-    def crc(self) -> int:
-        return zlib.crc32(' '.join(map(str, self)).encode())
+    def checksum(self) -> int:
+        """Return the checksum of what is there."""
+        return zlib.crc32(self.record, zlib.crc32(b'%d %d %d' % self[:3]))
 
 
 class Database:
@@ -78,6 +78,7 @@ class Database:
         self._name = name
         self._table = name.replace('"', '""')
         self._damaged: set[int] = set()
+        self._hidden = 0  # rows that SQLite counts and does not find
         self._connections: list[sqlite3.Connection] = []
         try:
             with translated(path):
@@ -87,6 +88,8 @@ class Database:
                     self._connections.append(connect(path, writable))
                 self._reader, self._writer = self._connections
                 check_identity(self._reader, path)
+                if writable:  # a copy that VACUUM INTO made has no log
+                    self._writer.execute('PRAGMA journal_mode=WAL')
                 self.stamp = self._opened(new)
         except BaseException:
             self.close()
@@ -100,10 +103,10 @@ class Database:
     @property
     def problem(self) -> str:
         """What is damaged and what to do; empty: nothing that was read."""
-        if not self._damaged:
+        if not (count := len(self._damaged) + self._hidden):
             return ''
         return (
-            f'{len(self._damaged)} memories in {self._path} are damaged and are left out, or not found by '
+            f'{count} memories in {self._path} are damaged and are left out, or not found by '
             'their meaning; put back a copy, or export the memory and import it into a new file'
         )
 
@@ -143,13 +146,13 @@ class Database:
         edition, last = self._next()
         records, vectors = [], []
         for number, entry in enumerate(entries, last + 1):
-            numbers = np.rint(np.clip(entry.vectors, -1.0, 1.0) * SCALE).astype('<i2')
-            paragraphs = paragraphs_among(entry.memory, len(numbers))
+            paragraphs = paragraphs_among(entry.memory, len(entry.vectors))
             row = Row(number, edition, paragraphs, _record(entry.memory))
-            records.append([*row, row.crc, entry.memory.id])
-            vectors.append([number, numbers.tobytes(), int(_sums(numbers, np.array([len(numbers)]))[0])])
+            records.append([*_columns(row), entry.memory.id])
+            vectors.append(vector_row(number, entry.vectors))
         self._name_keyframes(last + 1, [entry.memory for entry in entries])
-        sql = f'INSERT INTO "{self._table}" ({_COLUMNS}, crc, id) VALUES (?, ?, ?, ?, ?, ?)'
+        columns = 'number, edition, paragraphs, record, crc, id'
+        sql = f'INSERT INTO "{self._table}" ({columns}) VALUES (?, ?, ?, ?, ?, ?)'
         self._writer.executemany(sql, records)
         self._writer.executemany(f'INSERT INTO "{self._table} vectors" VALUES (?, ?, ?)', vectors)
         sql = 'UPDATE collections SET last = ? WHERE name = ?'
@@ -162,9 +165,9 @@ class Database:
             found = self._find(memory.id, 'number, paragraphs')
             if found is not None:
                 number, paragraphs = found
-                row = Row(number, edition, paragraphs, _record(memory))
+                *_, text, crc = _columns(Row(number, edition, paragraphs, _record(memory)))
                 sql = f'UPDATE "{self._table}" SET edition = ?, record = ?, crc = ? WHERE number = ?'
-                self._writer.execute(sql, [edition, row.record, row.crc, number])
+                self._writer.execute(sql, [edition, text, crc, number])
                 self._writer.execute(f'DELETE FROM "{self._table} keyframes" WHERE number = ?', [number])
                 self._name_keyframes(number, [memory])
 
@@ -182,22 +185,27 @@ class Database:
 
     def all(self) -> Iterator[Row]:
         """Yield every row that is whole, in the order of the numbers; within :meth:`snapshot`."""
-        return self._checked('ORDER BY number')
+        (count,) = self._reader.execute(f'SELECT COUNT(*) FROM "{self._table}"').fetchone()
+        read = 0
+        for row in self._rows('ORDER BY number'):
+            read += 1
+            if self._is_whole(row):
+                yield row
+        self._hidden = abs(count - read)
 
     def since(self, edition: int) -> tuple[list[int], list[Row]]:
         """Return what was deleted and what was written after an edition; within :meth:`snapshot`."""
         sql = f'SELECT number FROM "{self._table} deleted" WHERE edition > ?'
         gone = [number for (number,) in self._reader.execute(sql, [edition])]
-        return gone, sorted(self._checked('WHERE edition > ?', edition))
+        return gone, sorted(filter(self._is_whole, self._rows('WHERE edition > ?', edition)))
 
-    def memory(self, number: int) -> Memory:
-        """Return a memory; within :meth:`snapshot`.
-
-        :raises StoreUnavailable: it was damaged while the memory was open
-        """
-        for row in self._checked('WHERE number = ?', number):
+    def memory(self, number: int) -> Memory | None:
+        """Return a memory; None if it was damaged while this was open; within :meth:`snapshot`."""
+        row = next(self._rows('WHERE number = ?', number), None)
+        if row is not None and self._is_whole(row):
             return row.memory
-        raise StoreUnavailable(f'a memory in {self._path} was damaged; open it again to leave that out')
+        self._damaged.add(number)
+        return None
 
     def named(self, keyframes: Collection[str]) -> set[str]:
         """Return those of these keyframes that some memory names; within :meth:`snapshot`."""
@@ -209,25 +217,12 @@ class Database:
 
         :param numbers: ascending
         """
-        sql = f'SELECT number, vectors, crc FROM "{self._table} vectors" WHERE number'
         with translated(self._path):
-            if len(numbers) and numbers[-1] - numbers[0] == len(numbers) - 1:
-                ends = int(numbers[0]), int(numbers[-1])
-                found = self._reader.execute(f'{sql} BETWEEN ? AND ? ORDER BY number', ends).fetchall()
-            else:
-                listed = json.dumps(numbers.tolist())
-                sql += ' IN (SELECT value FROM json_each(?)) ORDER BY number'
-                found = self._reader.execute(sql, [listed]).fetchall()
-        width = 2 * self.stamp.dimension
-        vectors, counts = _joined([blob for _, blob, _ in found], width)
-        sums = _sums(vectors, counts).tolist()
-        whole = [row for row, crc in zip(found, sums, strict=True) if row[2] == crc]
-        if len(whole) < len(found):
-            self._damaged |= {number for number, _, _ in found} - {number for number, _, _ in whole}
-            vectors, counts = _joined([blob for _, blob, _ in whole], width)
-        if len(whole) < len(numbers):
-            of_number = dict(zip((number for number, _, _ in whole), counts.tolist(), strict=True))
-            counts = np.array([of_number.get(number, 0) for number in numbers.tolist()], np.int64)
+            vectors, counts = read_vectors(self._reader, self._table, numbers, self.stamp.dimension)
+            if not counts.all():  # those that were deleted meanwhile have no record either
+                sql = f'SELECT number FROM "{self._table}" WHERE number IN (SELECT value FROM json_each(?))'
+                lost = json.dumps(numbers[counts == 0].tolist())
+                self._damaged |= {number for (number,) in self._reader.execute(sql, [lost])}
         return vectors, counts
 
     @property
@@ -291,31 +286,22 @@ class Database:
         found: tuple[int, ...] | None = self._writer.execute(sql, [memory_id]).fetchone()
         return found
 
-    def _checked(self, which: str, *values: int) -> Iterator[Row]:
-        """Yield the rows that are whole."""
-        sql = f'SELECT {_COLUMNS}, crc FROM "{self._table}" {which}'
-        for *columns, crc in self._reader.execute(sql, values):
-            row = Row(*columns)
-            if row.crc == crc:
-                yield row
-            else:
-                self._damaged.add(row.number)
+    def _rows(self, which: str, *values: int) -> Iterator[Row]:
+        columns = 'number, edition, paragraphs, CAST(record AS BLOB), crc'  # damaged, it may be no text
+        rows = self._reader.execute(f'SELECT {columns} FROM "{self._table}" {which}', values)
+        return map(Row._make, rows)
+
+    def _is_whole(self, row: Row) -> bool:
+        if row.checksum() == row.crc:
+            return True
+        self._damaged.add(row.number)
+        return False
 
 
-def _record(memory: Memory) -> str:
-    return json.dumps(to_plain(memory), separators=(',', ':'))
+def _record(memory: Memory) -> bytes:
+    return json.dumps(to_plain(memory), separators=(',', ':')).encode()
 
 
-def _joined(blobs: list[bytes], width: int) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
-    """Return vectors of so many bytes each, and how many lie in each of the blobs; half ones are left out."""
-    counts = np.array([len(blob) // width for blob in blobs], np.int64)
-    whole = [blob[: len(blob) // width * width] for blob in blobs]  # no copy of one that is
-    return np.frombuffer(b''.join(whole), '<i2').reshape(-1, width // 2), counts
-
-
-def _sums(vectors: NDArray[np.int16], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the checksums of runs of vectors, so many in each: shape (runs,)."""
-    total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(checksums(vectors), dtype=np.uint64)])
-    ends = np.cumsum(counts)
-    found: NDArray[np.int64] = (total[ends] - total[ends - counts]).view(np.int64)
-    return found
+def _columns(row: Row) -> list[Any]:
+    """Return the columns of a row, with its checksum."""
+    return [*row[:3], row.record.decode(), row.checksum()]

@@ -7,10 +7,11 @@ from contextlib import contextmanager
 import numpy as np
 
 from remembr_ros.geometry import Point
-from remembr_ros.memory.embedded.database import SCALE, Database
+from remembr_ros.memory.embedded.database import Database
 from remembr_ros.memory.embedded.passage_index import PassageIndex, cosines
 from remembr_ros.memory.embedded.scalar_index import Columns, Mask, Slots, in_place_order, in_time_order
 from remembr_ros.memory.embedded.vector_clusters import Floats, Numbers
+from remembr_ros.memory.embedded.vector_table import SCALE
 from remembr_ros.memory.matching.bm25 import WordIndex
 from remembr_ros.memory.matching.ranking import newest_first
 from remembr_ros.memory.model.engine import Compared
@@ -66,7 +67,7 @@ class Lookups:
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
         with self._looking():
-            return [self._memory(self._slots[i]) for i in ids if i in self._slots]
+            return self._of(np.array([self._slots[i] for i in ids if i in self._slots], np.int64))
 
     def vectors(self, ids: Sequence[str]) -> dict[str, Floats]:
         with self._looking():
@@ -106,9 +107,8 @@ class Lookups:
             scores = np.stack([cosines(found, text) for text in vectors], axis=1)
             of_slot = dict(zip(ascending.tolist(), np.split(scores, np.cumsum(counts))[:-1], strict=True))
             paragraphs = self._columns.column('paragraphs')
-            return [
-                Compared(self._memory(s), of_slot[s], int(paragraphs[s])) for s in slots if len(of_slot[s])
-            ]
+            known = [(slot, self._memory(slot)) for slot in slots if len(of_slot[slot])]
+            return [Compared(m, of_slot[slot], int(paragraphs[slot])) for slot, m in known if m is not None]
 
     def with_words(self, text: str, scope: Scope, limit: int) -> list[str]:
         """Return the ids of the memories whose words fit best (BM25), best first; then newer, by id."""
@@ -179,16 +179,17 @@ class Lookups:
         return self._asked[1]
 
     def _of(self, slots: Slots) -> list[Memory]:
-        return [self._memory(slot) for slot in slots.tolist()]
+        """Return the memories of slots; those that were damaged since this was opened are left out."""
+        return [memory for slot in slots.tolist() if (memory := self._memory(slot)) is not None]
 
     def _id(self, slot: int) -> str:
         return str(self._columns.column('id')[slot].decode())
 
-    def _memory(self, slot: int) -> Memory:
+    def _memory(self, slot: int) -> Memory | None:
         memory = self._memories[slot]
         if memory is None:
-            memory = self._database.memory(int(self._columns.column('number')[slot]))
-            self._memories[slot] = memory
+            number = int(self._columns.column('number')[slot])
+            memory = self._memories[slot] = self._database.memory(number)
         return memory
 
     def _live(self) -> tuple[Numbers, int]:

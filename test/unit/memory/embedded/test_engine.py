@@ -14,8 +14,8 @@ import pytest
 from remembr_ros.errors import StoreMismatch, StoreUnavailable
 from remembr_ros.memory.embedded import database as database_module
 from remembr_ros.memory.embedded import sqlite_file
-from remembr_ros.memory.embedded.database import SCALE
 from remembr_ros.memory.embedded.engine import EmbeddedEngine, open_embedded
+from remembr_ros.memory.embedded.vector_table import SCALE
 from remembr_ros.memory.model.engine import VERSION, Entry, Stamp
 from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.memory.model.record import Memory
