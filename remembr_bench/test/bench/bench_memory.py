@@ -2,14 +2,17 @@
 
 Vectors: of real captions and their sentences, perturbed; 7 per memory. The time to embed a question is left
 out. Baseline of a search by text is a pass of numpy over all vectors, of the others one over all memories.
+Starts, and what is resident after them, are those of new processes.
 """
 
+import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from remembr_ros.memory.embedded.database import SCALE
 from remembr_ros.memory.embedded.engine import EmbeddedEngine, open_embedded
-from remembr_ros.memory.embedded.index_files import SCALE, SLOT
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.matching import ranking
 from remembr_ros.memory.matching.ranking import paragraphs_among
@@ -31,6 +34,7 @@ from test.bench.figure import Figure
 from test.bench.latency import timed
 from test.bench.load import (
     EVERY_NS,
+    PASSAGES,
     QUESTIONS,
     ROBOTS,
     SIDE_M,
@@ -46,13 +50,17 @@ from test.bench.processes import resident_mb
 SIZES = ((10_000, 1024), (100_000, 1024), (300_000, 384))
 """Memories, and numbers per vector. Others: REMEMBR_BENCH_SIZES=1000x384,10000x384"""
 
-TARGETS = {'text': 15.0, 'filtered': 3.0, 'position': 3.0, 'time': 3.0, 'insert': 10.0, 'resident': 2500.0}
+TARGETS = {
+    'text': 15.0, 'filtered': 3.0, 'position': 3.0, 'time': 3.0, 'insert': 10.0, 'change': 20.0,
+    'resident': 2500.0,
+}  # fmt: skip
 """At 100,000 memories of 1024 numbers [ms, MB]."""
 
 STARTS = {(100_000, 1024): 2.0, (300_000, 384): 5.0}
 """Longest starts [s]."""
 
 CALLS = 60
+Targets = Mapping[str, float]
 CHECKED = 24
 """Searches whose results are compared with exact ones."""
 
@@ -71,45 +79,65 @@ def run() -> list[Figure]:
 def measure(of: Material, count: int, dimension: int) -> list[Figure]:
     """Return the figures of one size."""
     name = f'{count // 1000} k x {dimension}'
-    held = (count, dimension) == (100_000, 1024)
+    target = TARGETS if (count, dimension) == (100_000, 1024) else {}
     with tempfile.TemporaryDirectory(prefix='remembr-bench-') as folder:
         path = f'{folder}/memory.db'
-        engine = _opened(path, dimension)
-        seconds = _fill(engine, of, count, name)
-        figures = [Figure(f'{name}: insert in batches', count / seconds, None, 'memories/s')]
-        more = [[entry] for entry in entries(of, CALLS, seed=1)]
-        figures += _latency(f'{name}: insert one', engine.put, more, TARGETS['insert'] if held else None)
-        engine.close()
-
-        began = time.perf_counter()
-        engine = _opened(path, dimension)
-        store = MemoryStore(
-            lambda: engine, path, 'memories', embedder=GivenQueries(of),
-            keyframes=KeyframeFolder(Path(folder) / 'keyframes'), undone=Path(folder) / 'undone',
-        )  # fmt: skip
-        start = time.perf_counter() - began
-        for question in QUESTIONS:
-            store.find(Query(question))
-        # Before anything is compared exactly, for which all vectors are read.
-        most = TARGETS['resident'] if held else None
-        figures.append(Figure(f'{name}: resident, all processes', resident_mb(), None, 'MB', most=most))
-        figures += _searches(name, engine, store, of, count=count, held=held)
-        began = time.perf_counter()
-        for number in sorted(engine.volumes()):
-            deque(engine._volumes.read(number), 0)
-        rows = time.perf_counter() - began
-        most = STARTS.get((count, dimension))
-        figures.append(Figure(f'{name}: start (baseline: reading all records)', start, rows, 's', most=most))
-        size = engine.summary().bytes or 0
+        with closing(_opened(path, dimension)) as engine:
+            seconds = _fill(engine, of, count, name)
+            figures = [Figure(f'{name}: insert in batches', count / seconds, None, 'memories/s')]
+            figures += _changes(name, engine, of, target)
+        np.save(f'{path}.questions.npy', of.queries)
+        (start, resident), cache = _started(path), Path(f'{path}.memories.cache')
+        kept = cache.rename(f'{cache}.kept')
+        without, _ = _started(path)
+        kept.rename(cache)
+        most, large = STARTS.get((count, dimension)), target.get('resident')
+        figures.append(Figure(f'{name}: start (baseline: without its cache)', start, without, 's', most=most))
+        figures.append(Figure(f'{name}: resident, a new process', resident, None, 'MB', most=large))
+        with _asked(path, of) as (engine, store):
+            for question in QUESTIONS:
+                store.find(Query(question))
+            figures += _searches(name, engine, store, of, count=count, target=target)
+            size = engine.summary().bytes or 0
         raw = 4 * dimension * of.vectors.shape[1] * count
         figures.append(Figure(f'{name}: disk (baseline: the vectors)', size / 1e6, raw / 1e6, 'MB'))
-        store.close()
-        engine.close()
+    return figures
+
+
+def main(path: str) -> int:
+    """Print how long this process takes to open a memory [s], and its size [MB] after the QUESTIONS."""
+    queries = np.load(f'{path}.questions.npy')
+    of = Material([], np.empty((0, PASSAGES, queries.shape[1]), np.float32), queries)
+    began = time.perf_counter()
+    with _asked(path, of, read_only=True) as (_, store):
+        seconds = time.perf_counter() - began
+        for question in QUESTIONS:
+            store.find(Query(question))
+        print(json.dumps([seconds, resident_mb()]))
+    return 0
+
+
+def _started(path: str) -> tuple[float, float]:
+    command = [sys.executable, '-m', 'test.bench.bench_memory', path]
+    seconds, resident = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return seconds, resident
+
+
+def _changes(name: str, engine: EmbeddedEngine, of: Material, target: Targets) -> list[Figure]:
+    """Return what changes take; the memory has as many as before when they are done."""
+    more, many = list(entries(of, CALLS, seed=1)), list(entries(of, 1_000, seed=2))
+    old = [replace(entry.memory, merged=2) for entry in entries(of, CALLS)]
+    figures = _latency(f'{name}: insert one', engine.put, [[e] for e in more], target.get('insert'))
+    figures += _latency(f'{name}: insert 1,000', engine.put, [many], None)[:1]
+    most = target.get('change')
+    figures += _latency(f'{name}: update an old one', engine.update, [[m] for m in old], most)
+    figures += _latency(f'{name}: delete one', engine.delete, [[e.memory.id] for e in more], most)
+    engine.delete([entry.memory.id for entry in many])
     return figures
 
 
 def _searches(
-    name: str, engine: EmbeddedEngine, store: MemoryStore, of: Material, *, count: int, held: bool
+    name: str, engine: EmbeddedEngine, store: MemoryStore, of: Material, *, count: int, target: Targets
 ) -> list[Figure]:
     rng = np.random.default_rng(5)
 
@@ -124,8 +152,7 @@ def _searches(
     scan = vectors.scan_ms()
     columns = _columns_ms(count)
     questions = [QUESTIONS[i % len(QUESTIONS)] for i in range(CALLS)]
-    target = {key: most if held else None for key, most in TARGETS.items()}
-    figures = _latency(f'{name}: text', store.find, [Query(q) for q in questions], target['text'], scan)
+    figures = _latency(f'{name}: text', store.find, [Query(q) for q in questions], target.get('text'), scan)
     # By all that counts in every memory. Of dozens that say the same it matters little which come first.
     hits = [store.find(Query(q)) for q in QUESTIONS]
     best = [vectors.best(q) for q in QUESTIONS]
@@ -134,23 +161,22 @@ def _searches(
     scores = [
         sum(h.score for h in found) / sum(exact.values()) for found, exact in zip(hits, best, strict=True)
     ]
-    least = 0.98 if held else None
+    least = 0.98 if target else None
     figures.append(
         Figure(f'{name}: text, score of the five over the best five', float(np.mean(scores)), 1.0, '', least)
     )
     queries = vectors.queries(CHECKED)
-    figures += _latency(
-        f'{name}: text, vectors alone', lambda q: engine.like(q, ANYTHING, 5), queries, None, scan
-    )
+    alone = f'{name}: text, vectors alone'
+    figures += _latency(alone, lambda q: engine.like(q, ANYTHING, 5), queries, None, scan)
     found = [list(engine.like(query, ANYTHING, 5))[:5] for query in queries]
     recall = recall_of(found, map(vectors.nearest, queries))
-    figures.append(Figure(f'{name}: text, vectors alone, recall@5', recall, 1.0, '', least))
+    figures.append(Figure(f'{alone}, recall@5', recall, 1.0, '', least))
     text = QUESTIONS[0]
     figures += _latency(
         f'{name}: text in an hour of two robots',
         lambda s: store.find(Query(text, scope=s)),
         windows(),
-        target['text'],
+        target.get('text'),
         scan,
     )
     figures += _latency(
@@ -162,17 +188,17 @@ def _searches(
     )
     centre = (50.0, 50.0, 0.0)
     nearest = [Query(place=place) for place in places()]
-    figures += _latency(f'{name}: position', store.find, nearest, target['position'], columns)
+    figures += _latency(f'{name}: position', store.find, nearest, target.get('position'), columns)
     times = [int(t) for t in START_NS + rng.integers(0, count * EVERY_NS, CALLS)]
     at = [Query(time_ns=t) for t in times]
-    figures += _latency(f'{name}: time', store.find, at, target['time'], columns)
+    figures += _latency(f'{name}: time', store.find, at, target.get('time'), columns)
     around = [Query(time_ns=t, around=True) for t in times]
     figures += _latency(f'{name}: consecutive around a time', store.find, around, None, columns)
     figures += _latency(
         f'{name}: position in an hour of two robots, 30 m',
         lambda s: store.find(Query(place=centre, scope=replace(s, near=centre, radius_m=30.0))),
         windows(),
-        target['filtered'],
+        target.get('filtered'),
         columns,
     )
     return figures
@@ -194,6 +220,17 @@ def _latency(
 
 def _opened(path: str, dimension: int) -> EmbeddedEngine:
     return open_embedded(path, 'memories', lambda: Stamp(VERSION, 'bench', dimension))
+
+
+@contextmanager
+def _asked(path: str, of: Material, read_only: bool = False) -> Iterator[tuple[EmbeddedEngine, MemoryStore]]:
+    engine = open_embedded(path, 'memories', None, read_only)
+    store = MemoryStore(
+        lambda: engine, path, 'memories', embedder=GivenQueries(of),
+        keyframes=KeyframeFolder(Path(f'{path}.keyframes')), undone=Path(f'{path}.undone'),
+    )  # fmt: skip
+    with closing(engine), closing(store):
+        yield engine, store
 
 
 def _fill(engine: EmbeddedEngine, of: Material, count: int, name: str) -> float:
@@ -219,12 +256,13 @@ class _AllVectors:
     def __init__(self, engine: EmbeddedEngine, of: Material) -> None:
         self._engine = engine
         self._of = of
-        each, dimension = of.vectors.shape[1:]
-        (raw,) = Path(f'{engine._path}.index').rglob('passages.i16')
-        runs = np.fromfile(raw.with_name('slots.bin'), SLOT)
-        self._memories = engine.get([memory_id.decode() for memory_id in runs['id'].tolist()])
-        self._rows = np.memmap(raw, np.int16, 'r').reshape(-1, each, dimension)
-        self._caption = {caption: number for number, caption in enumerate(of.captions)}
+        database = engine._database
+        with database.snapshot():
+            _, stored = database.all()
+            numbers, counts = np.array([(row.number, row.passages) for row in stored], np.int64).T
+            rows = database.vectors(numbers, counts)
+        self._memories = [row.memory for row in stored]
+        self._rows = rows.reshape(-1, *of.vectors.shape[1:])
 
     def queries(self, count: int) -> list[NDArray[np.float32]]:
         """Return vectors like those of the questions, and some like those that are stored."""
@@ -276,3 +314,7 @@ def _columns_ms(count: int) -> float:
     places = np.random.default_rng(0).uniform(size=(count, 3))
     p50, _ = timed(lambda p: np.argpartition(((places - p) ** 2).sum(axis=1), 5), list(places[:9]))
     return p50
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))

@@ -124,8 +124,9 @@ class MemoryIndex(Lookups):
         for slot in self._columns.slots_of(np.array(numbers, np.int64)).tolist():
             if slot < 0 or not self._columns.column('live')[slot]:
                 continue
-            if self._slots.get(self._id(slot)) == slot:
-                del self._slots[self._id(slot)]
+            memory_id = self._columns.column('id')[slot].decode()
+            if self._slots.get(memory_id) == slot:
+                del self._slots[memory_id]
             self._memories[slot] = None
             self._columns.remove(slot)
             self._words.remove(slot)

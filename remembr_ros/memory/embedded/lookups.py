@@ -74,7 +74,7 @@ class Lookups:
             slots = np.unique([self._slots[i] for i in ids if i in self._slots]).astype(np.int64)
             vectors, counts = self._vectors(self._columns.column('number')[slots])
             found = np.split(vectors, np.cumsum(counts))[:-1]
-            return {self._id(slot): found[at] for at, slot in enumerate(slots.tolist())}
+            return dict(zip(self._ids(slots), found, strict=True))
 
     def select(self, scope: Scope = ANYTHING) -> Iterator[Memory]:
         """Return the memories in a scope as they are now, whatever becomes of them while they are read."""
@@ -95,9 +95,8 @@ class Lookups:
         with self._looking():
             mask = self._admitted(scope)
             among = None if mask is None else self._columns.live(mask)
-            found = self._passages.nearest(vector, limit, among)
-            slots = self._columns.slots_of(np.array([number for number, _ in found], np.int64))
-            return {self._id(slot): cosine for slot, (_, cosine) in zip(slots.tolist(), found, strict=True)}
+            numbers, scores = self._passages.nearest(vector, limit, among)
+            return dict(zip(self._ids(self._columns.slots_of(numbers)), scores.tolist(), strict=True))
 
     def compared(self, vectors: Floats, ids: Sequence[str]) -> list[Compared]:
         with self._looking():
@@ -107,7 +106,8 @@ class Lookups:
             scores = np.stack([cosines(found, text) for text in vectors], axis=1)
             of_slot = dict(zip(ascending.tolist(), np.split(scores, np.cumsum(counts))[:-1], strict=True))
             paragraphs = self._columns.column('paragraphs')
-            known = [(slot, self._memory(slot)) for slot in slots if len(of_slot[slot])]
+            self._of(ascending)  # reads those that were not
+            known = [(slot, self._memories[slot]) for slot in slots if len(of_slot[slot])]
             return [Compared(m, of_slot[slot], int(paragraphs[slot])) for slot, m in known if m is not None]
 
     def with_words(self, text: str, scope: Scope, limit: int) -> list[str]:
@@ -123,7 +123,7 @@ class Lookups:
                 matching = matching[scores[matching] >= least]
             ids, start_ns = self._columns.column('id'), self._columns.column('start_ns')
             order = np.lexsort((ids[matching], -start_ns[matching], -scores[matching]))[:limit]
-            return [self._id(slot) for slot in matching[order].tolist()]
+            return self._ids(matching[order])
 
     def word_shares(self, text: str, memories: Sequence[Memory]) -> list[float]:
         with self._looking():
@@ -180,17 +180,16 @@ class Lookups:
 
     def _of(self, slots: Slots) -> list[Memory]:
         """Return the memories of slots; those that were damaged since this was opened are left out."""
-        return [memory for slot in slots.tolist() if (memory := self._memory(slot)) is not None]
+        unread = [slot for slot in slots.tolist() if self._memories[slot] is None]
+        if unread:
+            numbers = self._columns.column('number')[unread].tolist()
+            read = self._database.memories(numbers)
+            for slot, number in zip(unread, numbers, strict=True):
+                self._memories[slot] = read.get(number)
+        return [memory for slot in slots.tolist() if (memory := self._memories[slot]) is not None]
 
-    def _id(self, slot: int) -> str:
-        return str(self._columns.column('id')[slot].decode())
-
-    def _memory(self, slot: int) -> Memory | None:
-        memory = self._memories[slot]
-        if memory is None:
-            number = int(self._columns.column('number')[slot])
-            memory = self._memories[slot] = self._database.memory(number)
-        return memory
+    def _ids(self, slots: Slots) -> list[str]:
+        return [memory_id.decode() for memory_id in self._columns.column('id')[slots].tolist()]
 
     def _live(self) -> tuple[Numbers, int]:
         return self._columns.live()

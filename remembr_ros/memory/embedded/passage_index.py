@@ -20,7 +20,7 @@ GROWTH = 4  # clusters are found anew when there are so many times more paragrap
 # Least number of paragraphs that a search over 8-bit vectors asks for; half a dozen may be of one memory.
 FOUND = 500
 RESCORED = 64  # the best memories, so many, are compared by full vectors; the others are right to 0.001
-Best = list[tuple[int, float]]  # numbers, each with the best of its cosines, best first
+Best = tuple[Numbers, Floats]  # memories, each with the best of its cosines, best first
 
 
 class PassageIndex:
@@ -78,24 +78,26 @@ class PassageIndex:
         :param among: which are admitted (ascending), and how many paragraphs these have; None: all
         """
         with self._lock:
-            numbers, paragraphs = self._live() if among is None else among
-            if self._clusters is None or (among and paragraphs * len(query) <= READ_AT_ONCE):
-                return self._compared(numbers, query)
-            admitted = None
+            if self._clusters is None or (among and among[1] * len(query) <= READ_AT_ONCE):
+                return self._compared((among or self._live())[0], query)
+            admitted, paragraphs = None, 0
             if among is not None:
+                numbers, paragraphs = among
                 admitted = np.zeros(int(numbers.max(initial=0)) + 1, np.bool_)
                 admitted[numbers] = True
             wanted, effort = max(FOUND, 2 * limit), 1
             while True:
                 rough = self._clusters.nearest(query, wanted, admitted, paragraphs, effort)
-                found = _grouped(rough.numbers, rough.cosines)
+                found, scores = _grouped(rough.numbers, rough.cosines)
                 if rough.is_all or len(found) >= limit:
                     break
                 # One memory's paragraphs may fill the lists around the query; the others are farther away.
                 wanted, effort = 4 * wanted, 4 * effort
-            best = np.sort(np.array([number for number, _ in found[:RESCORED]], np.int64))
-            exact = self._compared(best, query)
-            return sorted([*exact, *found[RESCORED:]], key=lambda one: (-one[1], one[0]))
+            exact, exactly = self._compared(np.sort(found[:RESCORED]), query)
+            found = np.concatenate([exact, found[RESCORED:]])
+            scores = np.concatenate([exactly, scores[RESCORED:]])
+            order = np.lexsort((found, -scores))
+            return found[order], scores[order]
 
     def wait(self) -> None:
         """Wait until clusters that are being found anew are in use."""
@@ -153,4 +155,4 @@ def _grouped(numbers: Numbers, products: Floats) -> Best:
     order = np.lexsort((numbers, -products))
     _, firsts = np.unique(numbers[order], return_index=True)
     best = order[np.sort(firsts)]
-    return list(zip(numbers[best].tolist(), products[best].tolist(), strict=True))
+    return numbers[best], products[best]

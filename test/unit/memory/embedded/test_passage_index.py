@@ -1,5 +1,6 @@
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,10 +40,15 @@ class Kept(PassageIndex):
         self.gone.add(number)
         self.remove(np.array([number]))
 
+    def best(self, query: np.ndarray, limit: int, among: Any = None) -> list[tuple[int, float]]:
+        """Search; return pairs."""
+        numbers, cosines = self.nearest(query, limit, among)
+        return list(zip(numbers.tolist(), cosines.tolist(), strict=True))
+
     def found(self, query: np.ndarray, limit: int, mask: np.ndarray) -> list[tuple[int, float]]:
         """Search among those of a mask."""
         numbers = np.flatnonzero(mask)
-        return self.nearest(query, limit, (numbers, sum(len(self.runs[n]) for n in numbers.tolist())))
+        return self.best(query, limit, (numbers, sum(len(self.runs[n]) for n in numbers.tolist())))
 
     def again(self, saved: dict[str, np.ndarray]) -> 'Kept':
         """Return another one that begins with what there is, and with the clusters that were saved."""
@@ -98,7 +104,7 @@ def test_the_best_paragraph_of_each_memory_counts(index: Kept, memories: int) ->
     for _ in range(40):
         query = unit(rng, 1)[0]
         expected = exact(runs, query)[:5]
-        right += len({slot for slot, _ in index.nearest(query, 5)[:5]} & {slot for slot, _ in expected})
+        right += len({slot for slot, _ in index.best(query, 5)[:5]} & {slot for slot, _ in expected})
     # Random vectors have no clusters at all: what anything says has more.
     assert right / (40 * min(5, memories)) >= (1.0 if memories < 100 else 0.95)
 
@@ -120,7 +126,7 @@ def test_many_passages_of_one_memory_do_not_hide_the_others(index: Kept) -> None
     hog = query + 0.001 * rng.normal(size=(2_000, D)).astype(np.float32)
     index.take(hog / np.linalg.norm(hog, axis=1, keepdims=True))
     runs = filled(index, 50, seed=4)
-    found = index.nearest(query, 6)[:6]
+    found = index.best(query, 6)[:6]
     assert found[0][0] == 0
     assert [slot for slot, _ in found[1:]] == [slot + 1 for slot, _ in exact(runs, query)[:5]]
 
@@ -140,7 +146,7 @@ def test_it_comes_back_after_a_restart(index: Kept, memories: int, saved: str) -
     there = np.arange(memories + 1) != 5
     for seed in range(5):
         query = unit(np.random.default_rng(seed), 1)[0]
-        assert close_to(again.nearest(query, 3)[:3], exact(runs, query, there)[:3])
+        assert close_to(again.best(query, 3)[:3], exact(runs, query, there)[:3])
     again.close()
 
 
@@ -152,8 +158,8 @@ def test_what_came_since_clusters_were_saved_is_found(index: Kept, more: int) ->
     again = index.again(kept)
     again.wait()
     query = runs[-1][0]
-    assert again.nearest(query, 1)[0][0] == len(runs) - 1
-    assert close_to(again.nearest(runs[3][0], 3)[:3], exact(runs, runs[3][0])[:3])
+    assert again.best(query, 1)[0][0] == len(runs) - 1
+    assert close_to(again.best(runs[3][0], 3)[:3], exact(runs, runs[3][0])[:3])
     again.close()
 
 
@@ -165,7 +171,7 @@ def test_clusters_of_other_vectors_are_found_anew(index: Kept, caplog: pytest.Lo
     again.wait()
     assert 'are found anew' in caplog.text
     query = unit(np.random.default_rng(1), 1)[0]
-    assert close_to(again.nearest(query, 3)[:3], exact(runs, query)[:3])
+    assert close_to(again.best(query, 3)[:3], exact(runs, query)[:3])
     again.close()
 
 
@@ -183,10 +189,10 @@ def test_everything_removed_leaves_an_empty_index_that_goes_on(index: Kept) -> N
     filled(index, 400)
     for slot in range(400):
         index.forget(slot)
-    assert index.nearest(np.ones(D, np.float32), 3) == []
+    assert index.best(np.ones(D, np.float32), 3) == []
     again = index.again(index.dump())
-    assert again.nearest(np.ones(D, np.float32), 3) == []
+    assert again.best(np.ones(D, np.float32), 3) == []
     run = unit(np.random.default_rng(3), 4)
     slot = again.take(run)
-    assert again.nearest(run[2], 1)[0][0] == slot
+    assert again.best(run[2], 1)[0][0] == slot
     again.close()
