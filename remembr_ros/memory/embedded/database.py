@@ -286,7 +286,7 @@ class Database:
         return found
 
     def _rows(self, which: str, *values: int | str) -> Iterator[Row]:
-        columns = 'number, edition, paragraphs, CAST(record AS BLOB), crc'  # damaged, it may be no text
+        columns = "number, edition, paragraphs, coalesce(CAST(record AS BLOB), x''), crc"  # damaged, no text
         rows = self._reader.execute(f'SELECT {columns} FROM "{self._table}" {which}', values)
         return map(Row._make, rows)
 

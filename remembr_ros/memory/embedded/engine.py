@@ -117,6 +117,8 @@ class EmbeddedEngine(MemoryIndex):
         """What is lost or damaged, and what to do; empty: nothing that is known."""
         try:
             self._check_there()
+            if self._holds:
+                check_writable(self._path)
         except StoreUnavailable as error:
             return str(error)
         return self._database.problem

@@ -18,12 +18,13 @@ CREATE TABLE collections (
     name TEXT PRIMARY KEY, stamp TEXT NOT NULL, edition INTEGER NOT NULL, last INTEGER NOT NULL, cached TEXT
 );
 """
+_DAMAGED = '; put back a copy, or save what is there: sqlite3 FILE .recover | sqlite3 NEW_FILE'
 _REMEDIES = {
     'locked': '; another program, such as a backup or a shell, has had it locked for {:.0f} s: end that',
     'full': '; make room: what was stored before is safe',
     'readonly': '; check who owns it and how its disk is mounted',
     'disk I/O': '; check the disk (dmesg)',
-    'malformed': '; put back a copy, or save what is there: sqlite3 FILE .recover | sqlite3 NEW_FILE',
+    **dict.fromkeys(('malformed', 'constraint', 'already exists'), _DAMAGED),
     'not a database': ': it is not a memory, or is damaged; choose another file, or put back a copy',
 }
 """What to do, by a word of SQLite's error."""

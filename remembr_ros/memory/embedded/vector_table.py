@@ -49,7 +49,7 @@ def _rows(reader: sqlite3.Connection, table: str, numbers: Numbers) -> list[tupl
         which, asked = 'BETWEEN ? AND ?', [int(numbers[0]), int(numbers[-1])]
     else:
         which, asked = 'IN (SELECT value FROM json_each(?))', [json.dumps(numbers.tolist())]
-    columns = 'number, CAST(vectors AS BLOB), crc'
+    columns = "number, coalesce(CAST(vectors AS BLOB), x''), crc"  # damaged, it may be anything
     sql = f'SELECT {columns} FROM "{table} vectors" WHERE number {which} ORDER BY number'
     try:
         return reader.execute(sql, asked).fetchall()
