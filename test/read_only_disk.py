@@ -28,4 +28,5 @@ def read_only(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        subprocess.run(['umount', str(folder)], check=True)
+        # Lazily: a node that reads a file there may keep it open for longer.
+        subprocess.run(['umount', '--lazy', str(folder)], check=True)

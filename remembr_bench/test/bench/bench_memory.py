@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from remembr_ros.memory.embedded.database import SCALE
 from remembr_ros.memory.embedded.engine import EmbeddedEngine, open_embedded
+from remembr_ros.memory.embedded.vector_table import SCALE
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.matching import ranking
 from remembr_ros.memory.matching.ranking import paragraphs_among
@@ -258,9 +258,8 @@ class _AllVectors:
         self._of = of
         database = engine._database
         with database.snapshot():
-            _, stored = database.all()
-            numbers, counts = np.array([(row.number, row.passages) for row in stored], np.int64).T
-            rows = database.vectors(numbers, counts)
+            stored = list(database.all())
+            rows, _ = database.vectors(np.array([row.number for row in stored], np.int64))
         self._memories = [row.memory for row in stored]
         self._rows = rows.reshape(-1, *of.vectors.shape[1:])
 

@@ -78,7 +78,7 @@ class MemoryIndex(Lookups):
             there.append(row.number)
             if row.edition > known_edition:
                 newer.append(row)
-        self._remove(np.setdiff1d(numbers, np.array(there, np.int64)).tolist())
+        self._remove(np.setdiff1d(numbers, np.array(there, np.int64), assume_unique=True).tolist())
         self._take(newer, keep=False)
         self._passages.load(saved)
         self._edition = edition

@@ -73,8 +73,7 @@ class Lookups:
         with self._looking():
             slots = np.unique([self._slots[i] for i in ids if i in self._slots]).astype(np.int64)
             vectors, counts = self._vectors(self._columns.column('number')[slots])
-            found = np.split(vectors, np.cumsum(counts))[:-1]
-            return dict(zip(self._ids(slots), found, strict=True))
+            return dict(zip(self._ids(slots), _runs(vectors, counts), strict=True))
 
     def select(self, scope: Scope = ANYTHING) -> Iterator[Memory]:
         """Return the memories in a scope as they are now, whatever becomes of them while they are read."""
@@ -104,7 +103,7 @@ class Lookups:
             ascending = np.unique(np.array(slots, np.int64))
             found, counts = self._vectors(self._columns.column('number')[ascending])
             scores = np.stack([cosines(found, text) for text in vectors], axis=1)
-            of_slot = dict(zip(ascending.tolist(), np.split(scores, np.cumsum(counts))[:-1], strict=True))
+            of_slot = dict(zip(ascending.tolist(), _runs(scores, counts), strict=True))
             paragraphs = self._columns.column('paragraphs')
             self._of(ascending)  # reads those that were not
             known = [(slot, self._memories[slot]) for slot in slots if len(of_slot[slot])]
@@ -212,3 +211,9 @@ class Lookups:
         vectors: Floats = found[is_paragraph].astype(np.float32)
         vectors *= np.float32(1.0 / SCALE)
         return vectors, np.repeat(numbers, counts)[is_paragraph]
+
+
+def _runs(rows: Floats, counts: Numbers) -> list[Floats]:
+    """Return rows in runs of so many each; np.split takes 5 us for each."""
+    ends = np.cumsum(counts)
+    return [rows[a:b] for a, b in zip((ends - counts).tolist(), ends.tolist(), strict=True)]

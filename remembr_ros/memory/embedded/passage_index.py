@@ -13,9 +13,10 @@ from remembr_ros.memory.embedded.vector_clusters import Floats, Numbers, Read, V
 
 logger = logging.getLogger(__name__)
 
-FEW = 2_048  # up to so many paragraphs all are read and compared, which takes 4 ms for 1024 numbers each
-# Numbers: a scope with vectors of no more, half an hour of 1024 each, is searched by reading all: 4 ms.
-READ_AT_ONCE = 1 << 22
+FEW = 256  # up to so many paragraphs all are read and compared; the vectors of a sentence are read with them
+# Numbers: a scope whose paragraphs have no more is searched by reading all its memories, in 4 ms; of more,
+# the 8-bit vectors are compared sooner.
+READ_AT_ONCE = 1 << 18
 GROWTH = 4  # clusters are found anew when there are so many times more paragraphs
 # Least number of paragraphs that a search over 8-bit vectors asks for; half a dozen may be of one memory.
 FOUND = 500
@@ -136,8 +137,8 @@ class PassageIndex:
             clusters = VectorClusters.build(taken, paragraphs, self._read)
             with self._lock:
                 live, _ = self._live()
-                clusters.remove(np.setdiff1d(taken, live))
-                clusters.add(np.setdiff1d(live, taken), self._read)
+                clusters.remove(np.setdiff1d(taken, live, assume_unique=True))
+                clusters.add(np.setdiff1d(live, taken, assume_unique=True), self._read)
                 self._clusters, self.is_new = clusters, True
         except (MemoryError, RuntimeError, StoreUnavailable) as error:
             logger.error('the index of the memory stays as it is, searches get slower: %s', error)

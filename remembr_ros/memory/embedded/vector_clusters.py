@@ -22,6 +22,7 @@ PROBED = 8  # fewest lists that a search reads, those with the nearest centres
 SCANNED = 4_000  # vectors that these lists should hold at least
 # Numbers of unit vectors lie within so many standard deviations, nearly always: 8 bits span these.
 SPREAD = 4.0
+ADMITTED = 8_192  # paragraphs in a scope: up to so many all of them are compared
 CHUNK = 2_048  # memories added at once
 # Returns the paragraphs of memories (ascending), shape (paragraphs, dimension), and the number each is of.
 Read = Callable[[Numbers], tuple[Floats, Numbers]]
@@ -81,10 +82,10 @@ class VectorClusters:
             return None
         clusters = cls(index, int(saved['trained_on']))
         known = clusters.numbers()
-        missing = np.setdiff1d(numbers, known)
+        missing = np.setdiff1d(numbers, known, assume_unique=True)
         if len(missing) > len(known):
             return None  # to find them anew takes little longer, and holds up nobody
-        clusters.remove(np.setdiff1d(known, numbers))
+        clusters.remove(np.setdiff1d(known, numbers, assume_unique=True))
         clusters.add(missing, read)
         return clusters
 
@@ -135,7 +136,8 @@ class VectorClusters:
             bitmap = np.packbits(admitted, bitorder='little')
             share = max(paragraphs, 1) / int(index.ntotal)
             # What is admitted may lie in any list. All are read where that costs little.
-            probed = int(index.nlist) if share < 0.05 else int(probed / share)
+            all_lists = share < 0.05 or paragraphs <= ADMITTED
+            probed = int(index.nlist) if all_lists else int(probed / share)
             selector = faiss.IDSelectorBitmap(bitmap)  # type: ignore[arg-type,call-arg]  # the stub is of C++
         parameters = faiss.SearchParametersIVF(  # type: ignore[call-arg]
             sel=selector, nprobe=min(probed, int(index.nlist))

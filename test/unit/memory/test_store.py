@@ -338,7 +338,7 @@ def test_a_keyframe_that_two_memories_share_outlives_one_of_them(own: MemoryStor
 def test_without_room_a_memory_is_stored_without_keyframes(
     own: MemoryStore, make: Make, caplog: pytest.LogCaptureFixture
 ) -> None:
-    limit = 1_000_000  # the database, in this process, needs some
+    limit = 400_000  # the database, in this process, needs some
     small, large = jpeg(1, 8), jpeg(2, 1_200)
     assert len(small) < limit < len(large)
     previous = resource.getrlimit(resource.RLIMIT_FSIZE)
