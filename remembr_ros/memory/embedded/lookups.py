@@ -3,8 +3,10 @@
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from remembr_ros.geometry import Point
 from remembr_ros.memory.embedded.database import Database
@@ -72,8 +74,8 @@ class Lookups:
     def vectors(self, ids: Sequence[str]) -> dict[str, Floats]:
         with self._looking():
             slots = np.unique([self._slots[i] for i in ids if i in self._slots]).astype(np.int64)
-            vectors, counts = self._vectors(self._columns.column('number')[slots])
-            return dict(zip(self._ids(slots), _runs(vectors, counts), strict=True))
+            stored, counts = self._database.vectors(self._columns.column('number')[slots])
+            return dict(zip(self._ids(slots), _runs(_floats(stored), counts), strict=True))
 
     def select(self, scope: Scope = ANYTHING) -> Iterator[Memory]:
         """Return the memories in a scope as they are now, whatever becomes of them while they are read."""
@@ -101,8 +103,9 @@ class Lookups:
         with self._looking():
             slots = [self._slots[i] for i in ids if i in self._slots]
             ascending = np.unique(np.array(slots, np.int64))
-            found, counts = self._vectors(self._columns.column('number')[ascending])
-            scores = np.stack([cosines(found, text) for text in vectors], axis=1)
+            stored, counts = self._database.vectors(self._columns.column('number')[ascending])
+            found = stored.astype(np.float32)  # and not scaled, which takes as long
+            scores = np.stack([cosines(found, text * (1.0 / SCALE)) for text in vectors], axis=1)
             of_slot = dict(zip(ascending.tolist(), _runs(scores, counts), strict=True))
             paragraphs = self._columns.column('paragraphs')
             self._of(ascending)  # reads those that were not
@@ -193,13 +196,6 @@ class Lookups:
     def _live(self) -> tuple[Numbers, int]:
         return self._columns.live()
 
-    def _vectors(self, numbers: Numbers) -> tuple[Floats, Numbers]:
-        """Return the vectors of memories (ascending), and how many of them each has; none if damaged."""
-        found, counts = self._database.vectors(numbers)
-        vectors: Floats = found.astype(np.float32)
-        vectors *= np.float32(1.0 / SCALE)
-        return vectors, counts
-
     def _paragraphs(self, numbers: Numbers) -> tuple[Floats, Numbers]:
         """Return the paragraphs of memories (ascending), and the number that each is of."""
         with self._lock:
@@ -208,12 +204,16 @@ class Lookups:
         # A memory's paragraphs are the first of its vectors.
         place = np.arange(len(found)) - np.repeat(np.cumsum(counts) - counts, counts)
         is_paragraph = place < np.repeat(paragraphs, counts)
-        vectors: Floats = found[is_paragraph].astype(np.float32)
-        vectors *= np.float32(1.0 / SCALE)
-        return vectors, np.repeat(numbers, counts)[is_paragraph]
+        return _floats(found[is_paragraph]), np.repeat(numbers, counts)[is_paragraph]
 
 
-def _runs(rows: Floats, counts: Numbers) -> list[Floats]:
+def _floats(stored: NDArray[np.int16]) -> Floats:
+    vectors: Floats = stored.astype(np.float32)
+    vectors *= np.float32(1.0 / SCALE)
+    return vectors
+
+
+def _runs(rows: NDArray[Any], counts: Numbers) -> list[NDArray[Any]]:
     """Return rows in runs of so many each; np.split takes 5 us for each."""
     ends = np.cumsum(counts)
     return [rows[a:b] for a, b in zip((ends - counts).tolist(), ends.tolist(), strict=True)]
