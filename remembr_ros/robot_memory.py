@@ -53,7 +53,7 @@ def _checked(method: _Method) -> _Method:
 class RobotMemory(AbstractContextManager['RobotMemory']):
     """An opened memory; where there is none, the first note makes it. Safe to share between threads.
 
-    :param uri: path of a file or milvus-lite:FILE, for one process at a time, or that of a Milvus server
+    :param uri: path of a file, which one process at a time writes; milvus-lite:FILE; or a Milvus server's
     :param embedder: name of a sentence-transformers model; None: as for `remembr --embedder`
     :param llm: language model that answers, at llm_url; both None: that of the environment, else rules
     :param time_zone: whose clock 'yesterday' is on, such as Europe/Berlin; empty: this machine's

@@ -11,15 +11,15 @@ from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.embedded import cache
 from remembr_ros.memory.embedded.database import KEPT, Database, Row
 from remembr_ros.memory.embedded.lookups import Lookups
-from remembr_ros.memory.embedded.scalar_index import Columns
+from remembr_ros.memory.embedded.scalar_index import COLUMNS, Columns
 from remembr_ros.memory.matching.ranking import searchable
 
 logger = logging.getLogger(__name__)
 
 SAVED_EACH = 1_000  # changed memories, at least, or a share of all,
 SAVED_SHARE = 16  # after which the cache is written: to take in so many takes a second at the next start
-NEEDED = ('edition', 'names', 'of id', 'terms', 'having', 'rows', 'counts', 'lengths')
-"""What a cache has to have."""
+NEEDED = ('edition', *COLUMNS, 'terms', 'having', 'rows', 'counts', 'lengths')
+"""What a cache has to have: of the columns and the words."""
 
 
 class MemoryIndex(Lookups):

@@ -28,6 +28,10 @@ _FIELDS |= dict.fromkeys(NAMES, '<u8') | {'id': 'S64', 'paragraphs': '<u4', 'pla
 it has; not live: it was deleted."""
 
 
+COLUMNS = ('names', *(f'of {name}' for name in _FIELDS))
+"""What :meth:`Columns.dump` returns."""
+
+
 class Columns:
     """The fields that one filters and sorts by; a memory's slot is its place in every column.
 

@@ -71,7 +71,7 @@ class VectorClusters:
         """
         import faiss
 
-        if 'clusters' not in saved:
+        if not {'clusters', 'trained_on'} <= saved.keys():
             return None
         try:
             index = faiss.deserialize_index(saved['clusters'])
