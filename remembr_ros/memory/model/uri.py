@@ -40,6 +40,8 @@ def database_path(uri: str) -> Path:
     if not name.strip():
         raise InvalidRequest('the memory has no name; give the path of a file, or http(s)://host:port')
     path = Path(name).expanduser().absolute()
+    if not path.name:
+        raise InvalidRequest(f'{str(path)!r} cannot be the name of a memory; give the path of a file')
     if not is_lite(uri):
         return path
     path = path.resolve()  # of a link, the target's name counts
