@@ -30,7 +30,7 @@ from remembr_ros.memory.whole_changes import WholeChanges, move_asked
 
 
 class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
-    """Memories in Milvus, keyframes beside it. Safe to share between threads.
+    """Memories in a database, keyframes beside it. Safe to share between threads.
 
     Whatever asks the database raises StoreUnavailable where that does not work.
 

@@ -8,6 +8,7 @@ import logging
 import os
 import shutil
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -49,13 +50,17 @@ def save(path: Path, name: str, arrays: Mapping[str, NDArray[Any]]) -> bool:
         os.replace(part, path)
     except OSError as error:
         logger.warning('the next start takes longer: cannot write %s: %s', path, error)
-        discard(part)
-        discard(path)
+        for left in (part, path):
+            with suppress(OSError):  # of a disk that cannot be written; of another name, it is not taken
+                discard(left)
         return False
     return True
 
 
 def discard(path: Path) -> None:
-    """Delete a cache; a folder that somebody made there is not ours to empty, and does no harm."""
+    """Delete a cache; a folder that somebody made there is not ours to empty, and does no harm.
+
+    :raises OSError: the disk cannot be written
+    """
     if path.is_symlink() or not path.is_dir():
         path.unlink(missing_ok=True)

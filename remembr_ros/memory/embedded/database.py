@@ -82,7 +82,7 @@ class Database:
         self._connections: list[sqlite3.Connection] = []
         try:
             with translated(path):
-                if new is not None and writable and not (path.exists() and path.stat().st_size):
+                if new is not None and writable:
                     make(path)
                 for _ in range(2):
                     self._connections.append(connect(path, writable))

@@ -107,7 +107,13 @@ class EmbeddedEngine(MemoryIndex):
         """
         with self._writing, self._locked():
             self.wait()  # what is being built may have what was forgotten meanwhile
-            cache.discard(self._cache)
+            self._check_there()
+            try:
+                cache.discard(self._cache)
+            except OSError as error:
+                raise StoreUnavailable(
+                    f'deleted memories can still be read from {self._cache}: {error}'
+                ) from error
             self._check_room_to_vacuum()
             self._database.vacuum()
             self.save(at_least=-1)

@@ -1,6 +1,7 @@
 """Lookups in an index: by id, time, place, meaning and words; any number of threads may look."""
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -24,7 +25,7 @@ from remembr_ros.memory.model.record import Memory
 SURVEYS = 16  # that are kept
 
 
-class Lookups:
+class Lookups(ABC):
     """Finds memories among those of an index. Who looks does not wait for a new memory to be written.
 
     :raises StoreUnavailable: the database does not work
@@ -63,9 +64,9 @@ class Lookups:
             finally:
                 self._looks -= 1
 
+    @abstractmethod
     def _follow(self, edition: int) -> None:
         """Take in what the rows have become."""
-        raise NotImplementedError
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
         with self._looking():

@@ -13,7 +13,7 @@ from remembr_ros.memory.embedded.vector_clusters import Floats, Numbers, Read, V
 
 logger = logging.getLogger(__name__)
 
-FEW = 256  # up to so many paragraphs all are read and compared; the vectors of a sentence are read with them
+FEW = 2_048  # up to so many paragraphs all are compared, exactly, and kept: 8 MB of 1024 numbers each
 # Numbers: a scope whose paragraphs have no more is searched by reading all its memories, in 4 ms; of more,
 # the 8-bit vectors are compared sooner.
 READ_AT_ONCE = 1 << 18
@@ -37,6 +37,9 @@ class PassageIndex:
         self._live = live
         self._lock = lock
         self._clusters: VectorClusters | None = None
+        self._kept: tuple[Floats, Numbers] | None = (
+            None  # all paragraphs and whose they are, while they are few
+        )
         self._building: threading.Thread | None = None
         self._closed = False
         self.is_new = False
@@ -62,15 +65,26 @@ class PassageIndex:
     def add(self, numbers: Numbers) -> None:
         """Take in memories (ascending) that are live by now."""
         with self._lock:
+            paragraphs = self._live()[1]
             if self._clusters is not None:
                 self._clusters.add(numbers, self._read)
-            self._keep_up(self._live()[1])
+            elif self._kept is not None and paragraphs <= FEW:
+                vectors, owners = self._read(numbers)
+                self._kept = (
+                    np.concatenate([self._kept[0], vectors]),
+                    np.concatenate([self._kept[1], owners]),
+                )
+            else:
+                self._kept = None
+            self._keep_up(paragraphs)
 
     def remove(self, numbers: Numbers) -> None:
         """Forget memories; those that are not there are passed over."""
         with self._lock:
             if self._clusters is not None:
                 self._clusters.remove(numbers)
+            elif self._kept is not None:
+                self._kept = _chosen(self._kept, ~np.isin(self._kept[1], numbers))
 
     def nearest(self, query: Floats, limit: int, among: tuple[Numbers, int] | None = None) -> Best:
         """Return the memories with the best paragraphs and the cosines of these, best first; ties by number.
@@ -79,8 +93,13 @@ class PassageIndex:
         :param among: which are admitted (ascending), and how many paragraphs these have; None: all
         """
         with self._lock:
-            if self._clusters is None or (among and among[1] * len(query) <= READ_AT_ONCE):
-                return self._compared((among or self._live())[0], query)
+            if self._clusters is None:
+                found = self._everything()
+                if among is not None:
+                    found = _chosen(found, np.isin(found[1], among[0]))
+                return _grouped(found[1], cosines(found[0], query))
+            if among and among[1] * len(query) <= READ_AT_ONCE:
+                return self._compared(among[0], query)
             admitted, paragraphs = None, 0
             if among is not None:
                 numbers, paragraphs = among
@@ -89,16 +108,16 @@ class PassageIndex:
             wanted, effort = max(FOUND, 2 * limit), 1
             while True:
                 rough = self._clusters.nearest(query, wanted, admitted, paragraphs, effort)
-                found, scores = _grouped(rough.numbers, rough.cosines)
-                if rough.is_all or len(found) >= limit:
+                best, scores = _grouped(rough.numbers, rough.cosines)
+                if rough.is_all or len(best) >= limit:
                     break
                 # One memory's paragraphs may fill the lists around the query; the others are farther away.
                 wanted, effort = 4 * wanted, 4 * effort
-            exact, exactly = self._compared(np.sort(found[:RESCORED]), query)
-            found = np.concatenate([exact, found[RESCORED:]])
+            exact, exactly = self._compared(np.sort(best[:RESCORED]), query)
+            best = np.concatenate([exact, best[RESCORED:]])
             scores = np.concatenate([exactly, scores[RESCORED:]])
-            order = np.lexsort((found, -scores))
-            return found[order], scores[order]
+            order = np.lexsort((best, -scores))
+            return best[order], scores[order]
 
     def wait(self) -> None:
         """Wait until clusters that are being found anew are in use."""
@@ -111,6 +130,13 @@ class PassageIndex:
         with self._lock:
             self._closed = True
         self.wait()
+
+    def _everything(self) -> tuple[Floats, Numbers]:
+        """Return all paragraphs and whose they are; kept while they are few."""
+        numbers, paragraphs = self._live()
+        found = self._kept or self._read(numbers)
+        self._kept = found if paragraphs <= FEW else None
+        return found
 
     def _compared(self, numbers: Numbers, query: Floats) -> Best:
         """Return memories by the cosines of their full vectors."""
@@ -139,9 +165,13 @@ class PassageIndex:
                 live, _ = self._live()
                 clusters.remove(np.setdiff1d(taken, live, assume_unique=True))
                 clusters.add(np.setdiff1d(live, taken, assume_unique=True), self._read)
-                self._clusters, self.is_new = clusters, True
+                self._clusters, self._kept, self.is_new = clusters, None, True
         except (MemoryError, RuntimeError, StoreUnavailable) as error:
             logger.error('the index of the memory stays as it is, searches get slower: %s', error)
+
+
+def _chosen(found: tuple[Floats, Numbers], mask: NDArray[np.bool_]) -> tuple[Floats, Numbers]:
+    return found[0][mask], found[1][mask]
 
 
 def cosines(vectors: Floats, query: Floats) -> Floats:

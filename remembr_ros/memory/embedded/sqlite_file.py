@@ -36,22 +36,24 @@ def files_of(path: Path) -> tuple[Path, Path, Path]:
 
 
 def make(path: Path) -> None:
-    """Begin a file, durably.
+    """Begin a file that is not there or is empty, as one whose making was cut off; another is left as it is.
 
     :raises StoreUnavailable: its disk is none that processes can share files on
     """
     missing = [folder for folder in path.parents if not folder.exists()]
     path.parent.mkdir(parents=True, exist_ok=True)
     with closing(sqlite3.connect(path, timeout=LOCKED_S, isolation_level=None)) as connection:
+        if connection.execute('SELECT 1 FROM sqlite_master').fetchone():
+            return
         connection.execute(f'PRAGMA page_size={PAGE}')
         connection.execute('PRAGMA synchronous=FULL')
+        connection.executescript(f'BEGIN IMMEDIATE; PRAGMA application_id={IDENTITY}; {_COLLECTIONS} COMMIT')
         (mode,) = connection.execute('PRAGMA journal_mode=WAL').fetchone()
         if mode != 'wal':
             raise StoreUnavailable(
                 f'{path} is on a disk whose files cannot be shared between processes, such as one on the '
                 'network; put the memory on a disk of this machine'
             )
-        connection.executescript(f'BEGIN IMMEDIATE; PRAGMA application_id={IDENTITY}; {_COLLECTIONS} COMMIT')
     for folder in (path.parent, *(folder.parent for folder in missing)):
         sync_folder(folder)
 
@@ -64,9 +66,9 @@ def connect(path: Path, writable: bool) -> sqlite3.Connection:
     """
     mode = 'rw' if writable else 'ro'
     _, log, shared = files_of(path)
-    if not writable and not (log.exists() and log.stat().st_size):
+    if not writable and not (log.exists() and shared.exists()):  # else somebody may be writing it
         mode = 'ro&immutable=1'  # or SQLite would look for files that it cannot make
-    elif not writable and not shared.exists():
+    if not writable and log.exists() and log.stat().st_size and not shared.exists():
         raise StoreUnavailable(
             f'{path} cannot be read where nothing can be written: {log} has what was written last. Copy '
             f'{path.name} and {path.name}-* to where they can be written'

@@ -317,3 +317,39 @@ def test_what_is_damaged_is_left_out_and_said(path: str, make: Make, what: str) 
     assert last.problem == ''
     assert ids(last) == ['m0', 'm1', 'm2', 'm3', 'm4']
     last.close()
+
+
+@pytest.mark.parametrize('left', ['nothing', 'a header', 'a log'])
+def test_a_file_whose_making_was_cut_off_is_made(path: str, make: Make, left: str) -> None:
+    if left == 'nothing':
+        Path(path).touch()
+    else:
+        with closing(sqlite3.connect(path, isolation_level=None)) as begun:
+            begun.execute('PRAGMA journal_mode=WAL' if left == 'a log' else 'PRAGMA user_version=0')
+    engine = opened(path)
+    engine.put([entry(make(1))])
+    engine.close()
+    again = opened(path)
+    assert ids(again) == ['m1']
+    again.close()
+
+
+def test_a_cache_that_cannot_be_written_or_deleted_costs_no_change(
+    path: str, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = opened(path)
+    engine.put([entry(make(1))])
+
+    def denied(*_: object, **__: object) -> None:
+        raise OSError(30, 'Read-only file system')
+
+    monkeypatch.setattr(Path, 'unlink', denied)
+    monkeypatch.setattr('numpy.savez', denied)
+    engine.save()
+    with pytest.raises(StoreUnavailable, match=r'can still be read from .*cache: .*Read-only'):
+        engine.vacuum()
+    engine.close()
+    monkeypatch.undo()
+    again = opened(path)
+    assert ids(again) == ['m1']
+    again.close()

@@ -196,3 +196,21 @@ def test_everything_removed_leaves_an_empty_index_that_goes_on(index: Kept) -> N
     slot = again.take(run)
     assert again.best(run[2], 1)[0][0] == slot
     again.close()
+
+
+def test_few_paragraphs_are_compared_exactly_whatever_came_and_went(index: Kept) -> None:
+    runs = filled(index, 20)
+    query = unit(np.random.default_rng(1), 1)[0]
+    there = np.ones(23, np.bool_)
+    for change in (None, 'more', 'less'):
+        if change == 'more':
+            runs += filled(index, 3, seed=5)
+        elif change == 'less':
+            index.forget(4)
+            there[4] = False
+        expected = exact(runs, query, there[: len(runs)])
+        found = index.best(query, 99)
+        assert [number for number, _ in found] == [number for number, _ in expected]
+        assert np.allclose([c for _, c in found], [c for _, c in expected], atol=1e-6)
+        scope = there[: len(runs)] & (np.arange(len(runs)) % 2 == 0)
+        assert close_to(index.found(query, 99, scope), exact(runs, query, scope))
