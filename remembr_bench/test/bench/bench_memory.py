@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from remembr_ros.memory.embedded.database import memory_of
 from remembr_ros.memory.embedded.engine import EmbeddedEngine, open_embedded
 from remembr_ros.memory.embedded.vector_table import SCALE
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
@@ -260,7 +261,7 @@ class _AllVectors:
         with database.snapshot():
             stored = list(database.all())
             rows, _ = database.vectors(np.array([row.number for row in stored], np.int64))
-        self._memories = [row.memory for row in stored]
+        self._memories = [memory_of(row.record) for row in stored]
         self._rows = rows.reshape(-1, *of.vectors.shape[1:])
 
     def queries(self, count: int) -> list[NDArray[np.float32]]:

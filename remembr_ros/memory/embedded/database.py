@@ -54,10 +54,6 @@ class Row(NamedTuple):
     record: bytes
     crc: int = 0
 
-    @property
-    def memory(self) -> Memory:
-        return from_plain(json.loads(self.record))
-
     def checksum(self) -> int:
         """Return the checksum of what is there."""
         return zlib.crc32(self.record, zlib.crc32(b'%d %d %d' % self[:3]))
@@ -199,13 +195,6 @@ class Database:
         gone = [number for (number,) in self._reader.execute(sql, [edition])]
         return gone, sorted(filter(self._is_whole, self._rows('WHERE edition > ?', edition)))
 
-    def memories(self, numbers: Sequence[int]) -> dict[int, Memory]:
-        """Return memories by their numbers, without those that are damaged; within :meth:`snapshot`."""
-        rows = self._rows('WHERE number IN (SELECT value FROM json_each(?))', json.dumps(numbers))
-        found = {row.number: row.memory for row in rows if self._is_whole(row)}
-        self._damaged.update(number for number in numbers if number not in found)
-        return found
-
     def named(self, keyframes: Collection[str]) -> set[str]:
         """Return those of these keyframes that some memory names; within :meth:`snapshot`."""
         sql = f'SELECT name FROM "{self._table} keyframes" WHERE name IN (SELECT value FROM json_each(?))'
@@ -296,6 +285,11 @@ class Database:
                 return True
         self._damaged.add(row.number)
         return False
+
+
+def memory_of(record: bytes) -> Memory:
+    """Return the memory that a record holds."""
+    return from_plain(json.loads(record))
 
 
 def _record(memory: Memory) -> bytes:

@@ -9,7 +9,7 @@ import numpy as np
 
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.embedded import cache
-from remembr_ros.memory.embedded.database import KEPT, Database, Row
+from remembr_ros.memory.embedded.database import KEPT, Database, Row, memory_of
 from remembr_ros.memory.embedded.lookups import Lookups
 from remembr_ros.memory.embedded.scalar_index import COLUMNS, Columns
 from remembr_ros.memory.matching.ranking import searchable
@@ -64,22 +64,23 @@ class MemoryIndex(Lookups):
         """Take in the rows, most of them from the cache; within a snapshot."""
         self._start()
         saved = cache.load(self._cache, self._database.cached, NEEDED)
-        known_edition, numbers = 0, np.zeros(0, np.int64)
+        known_edition, slots = 0, dict[int, int]()
         if saved:
             known_edition = int(saved['edition'])
             self._columns = Columns(saved)
-            numbers = self._columns.column('number')
-            self._memories = [None] * len(numbers)
+            slots = {number: slot for slot, number in enumerate(self._columns.column('number').tolist())}
+            self._memories = [None] * len(slots)
             ids = self._columns.column('id').tolist()
             self._slots = {memory_id.decode(): slot for slot, memory_id in enumerate(ids)}
             self._words.load(saved)
-        there, newer = [], []
+        newer = []
         for row in self._database.all():
-            there.append(row.number)
-            if row.edition > known_edition:
+            if row.number in slots and row.edition <= known_edition:
+                self._memories[slots[row.number]] = row.record
+            else:
                 newer.append(row)
-        self._remove(np.setdiff1d(numbers, np.array(there, np.int64), assume_unique=True).tolist())
-        self._take(newer, keep=False)
+        self._take(newer)
+        self._remove([number for number, slot in slots.items() if self._memories[slot] is None])
         self._passages.load(saved)
         self._edition = edition
         self._unsaved = len(newer)
@@ -90,31 +91,27 @@ class MemoryIndex(Lookups):
             return
         gone, written = self._database.since(self._edition)
         self._remove(gone)
-        new = self._take(written, keep=True)
+        new = self._take(written)
         if new:
             self._passages.add(np.array(new, np.int64))
         self._edition = edition
         self._unsaved += len(gone) + len(written)
 
-    def _take(self, rows: Sequence[Row], *, keep: bool) -> list[int]:
-        """Take in rows; return the numbers of those that are new.
-
-        :param keep: the memories themselves, too: somebody will ask for the newest
-        """
+    def _take(self, rows: Sequence[Row]) -> list[int]:
+        """Take in rows; return the numbers of those that are new."""
         self._outdate()
         new = []
         slots = self._columns.slots_of(np.array([row.number for row in rows], np.int64)).tolist()
-        for row, known in zip(rows, slots, strict=True):
-            memory, slot = row.memory, known
+        for row, slot in zip(rows, slots, strict=True):
+            memory = memory_of(row.record)
             if slot >= 0:
                 self._columns.replace(slot, memory)
+                self._memories[slot] = row.record
             else:
-                slot = self._columns.add(memory, row.number, row.paragraphs)
-                self._words.add(slot, searchable(memory))
-                self._memories.append(None)
-                self._slots[memory.id] = slot
+                self._slots[memory.id] = self._columns.add(memory, row.number, row.paragraphs)
+                self._words.add(self._slots[memory.id], searchable(memory))
+                self._memories.append(row.record)
                 new.append(row.number)
-            self._memories[slot] = memory if keep else None
         return new
 
     def _remove(self, numbers: Sequence[int]) -> None:

@@ -2,7 +2,7 @@
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.geometry import Point
-from remembr_ros.memory.embedded.database import Database
+from remembr_ros.memory.embedded.database import Database, memory_of
 from remembr_ros.memory.embedded.passage_index import PassageIndex, cosines
 from remembr_ros.memory.embedded.scalar_index import Columns, Mask, Slots, in_place_order, in_time_order
 from remembr_ros.memory.embedded.vector_clusters import Floats, Numbers
@@ -42,7 +42,7 @@ class Lookups(ABC):
         self._columns = Columns()
         self._words = WordIndex()
         self._passages = PassageIndex(self._paragraphs, self._live, self._lock)
-        self._memories: list[Memory | None] = []  # None: dead, or not read from the database yet
+        self._memories: list[Memory | bytes | None] = []  # None: dead; as JSON until somebody asks
         self._slots: dict[str, int] = {}
         self._asked: tuple[str, Floats] | None = None
         self._scoped: tuple[Scope, Mask | None] | None = None
@@ -70,11 +70,11 @@ class Lookups(ABC):
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
         with self._looking():
-            return self._of(np.array([self._slots[i] for i in ids if i in self._slots], np.int64))
+            return self._of(self._slots_of(ids))
 
     def vectors(self, ids: Sequence[str]) -> dict[str, Floats]:
         with self._looking():
-            slots = np.unique([self._slots[i] for i in ids if i in self._slots]).astype(np.int64)
+            slots = np.array(sorted(set(self._slots_of(ids))), np.int64)
             stored, counts = self._database.vectors(self._columns.column('number')[slots])
             return dict(zip(self._ids(slots), _runs(_floats(stored), counts), strict=True))
 
@@ -82,7 +82,7 @@ class Lookups(ABC):
         """Return the memories in a scope as they are now, whatever becomes of them while they are read."""
         with self._looking():
             mask = self._admitted(scope)
-            return iter(self._of(np.arange(len(self._columns)) if mask is None else np.flatnonzero(mask)))
+            return iter(self._of(range(len(self._columns)) if mask is None else np.flatnonzero(mask)))
 
     def named(self, keyframes: Collection[str]) -> set[str]:
         with self._looking():
@@ -102,28 +102,23 @@ class Lookups(ABC):
 
     def compared(self, vectors: Floats, ids: Sequence[str]) -> list[Compared]:
         with self._looking():
-            slots = [self._slots[i] for i in ids if i in self._slots]
-            ascending = np.unique(np.array(slots, np.int64))
+            slots = self._slots_of(ids)
+            ascending = np.array(sorted(set(slots)), np.int64)
             stored, counts = self._database.vectors(self._columns.column('number')[ascending])
             found = stored.astype(np.float32)  # and not scaled, which takes as long
             scores = np.stack([cosines(found, text * (1.0 / SCALE)) for text in vectors], axis=1)
             of_slot = dict(zip(ascending.tolist(), _runs(scores, counts), strict=True))
-            paragraphs = self._columns.column('paragraphs')
-            self._of(ascending)  # reads those that were not
-            known = [(slot, self._memories[slot]) for slot in slots if len(of_slot[slot])]
-            return [Compared(m, of_slot[slot], int(paragraphs[slot])) for slot, m in known if m is not None]
+            paragraphs = self._columns.column('paragraphs')[slots].tolist()
+            return list(map(Compared, self._of(slots), [of_slot[slot] for slot in slots], paragraphs))
 
     def with_words(self, text: str, scope: Scope, limit: int) -> list[str]:
         """Return the ids of the memories whose words fit best (BM25), best first; then newer, by id."""
         with self._looking():
-            scores = self._shares(text).copy()
-            mask = self._admitted(scope)
+            scores, mask = self._shares(text), self._admitted(scope)
             if mask is not None:
-                scores[~mask] = 0.0
-            matching = np.flatnonzero(scores)
-            if len(matching) > limit:
-                least = np.partition(scores[matching], -limit)[-limit]
-                matching = matching[scores[matching] >= least]
+                scores = np.where(mask, scores, np.float32(0.0))
+            least = np.partition(scores, -limit)[-limit] if len(scores) > limit else np.float32(0.0)
+            matching = np.flatnonzero((scores >= least) & (scores > 0.0))
             ids, start_ns = self._columns.column('id'), self._columns.column('start_ns')
             order = np.lexsort((ids[matching], -start_ns[matching], -scores[matching]))[:limit]
             return self._ids(matching[order])
@@ -181,15 +176,20 @@ class Lookups(ABC):
             self._asked = text, np.pad(shares, (0, len(self._columns) - len(shares)))
         return self._asked[1]
 
-    def _of(self, slots: Slots) -> list[Memory]:
-        """Return the memories of slots; those that were damaged since this was opened are left out."""
-        unread = [slot for slot in slots.tolist() if self._memories[slot] is None]
-        if unread:
-            numbers = self._columns.column('number')[unread].tolist()
-            read = self._database.memories(numbers)
-            for slot, number in zip(unread, numbers, strict=True):
-                self._memories[slot] = read.get(number)
-        return [memory for slot in slots.tolist() if (memory := self._memories[slot]) is not None]
+    def _slots_of(self, ids: Sequence[str]) -> list[int]:
+        """Return the slots of the memories that there are."""
+        return [slot for memory_id in ids if (slot := self._slots.get(memory_id)) is not None]
+
+    def _of(self, slots: Iterable[int]) -> list[Memory]:
+        """Return the memories of slots that are live."""
+        memories, found = self._memories, []
+        for slot in slots:
+            memory = memories[slot]
+            if isinstance(memory, bytes):
+                memory = memories[slot] = memory_of(memory)
+            if memory is not None:
+                found.append(memory)
+        return found
 
     def _ids(self, slots: Slots) -> list[str]:
         return [memory_id.decode() for memory_id in self._columns.column('id')[slots].tolist()]

@@ -20,7 +20,9 @@ READ_AT_ONCE = 1 << 18
 GROWTH = 4  # clusters are found anew when there are so many times more paragraphs
 # Least number of paragraphs that a search over 8-bit vectors asks for; half a dozen may be of one memory.
 FOUND = 500
-RESCORED = 64  # the best memories, so many, are compared by full vectors; the others are right to 0.001
+# So many of the best are compared by full vectors; the others are right to 0.001. Who asks for more compares
+# them all with the sentences of each, a recall by text: there it would be done twice.
+RESCORED = 64
 Best = tuple[Numbers, Floats]  # memories, each with the best of its cosines, best first
 
 
@@ -113,6 +115,8 @@ class PassageIndex:
                     break
                 # One memory's paragraphs may fill the lists around the query; the others are farther away.
                 wanted, effort = 4 * wanted, 4 * effort
+            if limit > RESCORED:
+                return best, scores
             exact, exactly = self._compared(np.sort(best[:RESCORED]), query)
             best = np.concatenate([exact, best[RESCORED:]])
             scores = np.concatenate([exactly, scores[RESCORED:]])

@@ -158,7 +158,10 @@ class WordIndex:
         lengths *= np.float32(K1 * B / max(self._total / n, 1e-9))
         lengths += np.float32(K1 * (1.0 - B))
         by_row, most = _summed(text, n, lengths, holding)
-        out[slots[alive]] = by_row[alive]
+        if n == len(slots):
+            out[slots] = by_row
+        else:
+            out[slots[alive]] = by_row[alive]
         return out, most
 
     def purge(self) -> None:
