@@ -60,7 +60,7 @@ def make_small(put: Callable[[object, str, object], None] = setattr) -> None:
     put(index, 'SAVED_EACH', 20)
     put(passage_index, 'FEW', 60)
     put(passage_index, 'GROWTH', 2)
-    put(passage_index, 'READ_AT_ONCE', 20 * 64)
+    put(passage_index, 'READ_AT_ONCE', 20)
 
 
 def opened(path: str, deadline_sec: float = 60.0) -> MemoryStore:

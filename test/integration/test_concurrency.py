@@ -52,7 +52,7 @@ def test_a_writer_a_deleter_and_eight_readers_do_not_disturb_each_other(
 ) -> None:
     monkeypatch.setattr(passage_index, 'FEW', 200)
     monkeypatch.setattr(passage_index, 'GROWTH', 2)
-    monkeypatch.setattr(passage_index, 'READ_AT_ONCE', 20 * 64)
+    monkeypatch.setattr(passage_index, 'READ_AT_ONCE', 20)
     there: dict[str, list[int]] = {}
     lock, end = threading.Lock(), time.monotonic() + SECONDS
     written = 0

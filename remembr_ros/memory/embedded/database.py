@@ -125,16 +125,23 @@ class Database:
                 raise
 
     @contextmanager
-    def snapshot(self) -> Iterator[int]:
-        """Let one thread read the rows as they are now; give their edition."""
+    def snapshot(self) -> Iterator[None]:
+        """Let one thread read the rows as they are now, whatever is written meanwhile."""
         with translated(self._path):
             self._reader.execute('BEGIN')
             try:
-                sql = 'SELECT edition FROM collections WHERE name = ?'
-                yield self._reader.execute(sql, [self._name]).fetchone()[0]
+                yield
             finally:
                 with suppress(sqlite3.Error):
                     self._reader.execute('COMMIT')
+
+    @property
+    def edition(self) -> int:
+        """Which change was the last one."""
+        with translated(self._path):
+            sql = 'SELECT edition FROM collections WHERE name = ?'
+            edition: int = self._reader.execute(sql, [self._name]).fetchone()[0]
+            return edition
 
     def put(self, entries: Sequence[Entry]) -> None:
         """Write memories, in place of those with the same ids; within :meth:`changing`."""
@@ -196,9 +203,10 @@ class Database:
         return gone, sorted(filter(self._is_whole, self._rows('WHERE edition > ?', edition)))
 
     def named(self, keyframes: Collection[str]) -> set[str]:
-        """Return those of these keyframes that some memory names; within :meth:`snapshot`."""
+        """Return those of these keyframes that some memory names."""
         sql = f'SELECT name FROM "{self._table} keyframes" WHERE name IN (SELECT value FROM json_each(?))'
-        return {name for (name,) in self._reader.execute(sql, [json.dumps(list(keyframes))])}
+        with translated(self._path):
+            return {name for (name,) in self._reader.execute(sql, [json.dumps(list(keyframes))])}
 
     def vectors(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
         """Return the vectors of memories, shape (vectors, dimension), and how many each has: none if damaged.

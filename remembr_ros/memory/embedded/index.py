@@ -35,8 +35,8 @@ class MemoryIndex(Lookups):
         super().__init__(database)
         self._cache = path
         self._unsaved = 0
-        with self._lock, database.snapshot() as edition:
-            self._load(edition)
+        with self._lock, database.snapshot():
+            self._load(database.edition)
 
     def wait(self) -> None:
         """Wait until clusters that are being found in the background are in use."""

@@ -50,23 +50,24 @@ class Lookups(ABC):
 
     @contextmanager
     def _looking(self) -> Iterator[None]:
-        """Let one thread look at the index and the rows, both as they are now."""
+        """Let one thread look at the index as the rows are now.
+
+        A read transaction around it would take as long as a search by time. What it saw more consistently are
+        vectors, and those of a number never change: they are there, or the memory was deleted meanwhile.
+        """
         with self._lock:
-            if self._looks:
-                yield
-                return
             self._looks += 1
             try:
-                with self._database.snapshot() as edition:
-                    if edition != self._edition:
-                        self._follow(edition)
-                    yield
+                if self._looks == 1 and self._database.edition != self._edition:
+                    with self._database.snapshot():
+                        self._follow(self._database.edition)
+                yield
             finally:
                 self._looks -= 1
 
     @abstractmethod
     def _follow(self, edition: int) -> None:
-        """Take in what the rows have become."""
+        """Take in what the rows have become; within a snapshot."""
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
         with self._looking():
@@ -115,10 +116,10 @@ class Lookups(ABC):
         """Return the ids of the memories whose words fit best (BM25), best first; then newer, by id."""
         with self._looking():
             scores, mask = self._shares(text), self._admitted(scope)
-            if mask is not None:
-                scores = np.where(mask, scores, np.float32(0.0))
-            least = np.partition(scores, -limit)[-limit] if len(scores) > limit else np.float32(0.0)
-            matching = np.flatnonzero((scores >= least) & (scores > 0.0))
+            matching = np.flatnonzero(scores > 0.0 if mask is None else mask & (scores > 0.0))
+            if len(matching) > limit:
+                among = scores[matching]
+                matching = matching[among >= np.partition(among, -limit)[-limit]]
             ids, start_ns = self._columns.column('id'), self._columns.column('start_ns')
             order = np.lexsort((ids[matching], -start_ns[matching], -scores[matching]))[:limit]
             return self._ids(matching[order])

@@ -14,9 +14,7 @@ from remembr_ros.memory.embedded.vector_clusters import Floats, Numbers, Read, V
 logger = logging.getLogger(__name__)
 
 FEW = 2_048  # up to so many paragraphs all are compared, exactly, and kept: 8 MB of 1024 numbers each
-# Numbers: a scope whose paragraphs have no more is searched by reading all its memories, in 4 ms; of more,
-# the 8-bit vectors are compared sooner.
-READ_AT_ONCE = 1 << 18
+READ_AT_ONCE = 100  # memories: a scope of no more is searched by reading them, in 1 to 2 ms; else by clusters
 GROWTH = 4  # clusters are found anew when there are so many times more paragraphs
 # Least number of paragraphs that a search over 8-bit vectors asks for; half a dozen may be of one memory.
 FOUND = 500
@@ -100,7 +98,7 @@ class PassageIndex:
                 if among is not None:
                     found = _chosen(found, np.isin(found[1], among[0]))
                 return _grouped(found[1], cosines(found[0], query))
-            if among and among[1] * len(query) <= READ_AT_ONCE:
+            if among and len(among[0]) <= READ_AT_ONCE:
                 return self._compared(among[0], query)
             admitted, paragraphs = None, 0
             if among is not None:

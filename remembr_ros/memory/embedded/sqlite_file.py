@@ -9,8 +9,8 @@ from remembr_ros.errors import StoreMismatch, StoreUnavailable
 from remembr_ros.memory.durable import sync_folder
 
 LOCKED_S = 5.0  # that a lock of another program, such as a backup, is waited for
-PAGE = 8_192  # bytes; of SQLite's own 4 kB a row of vectors takes several
-CHECKPOINT = 512  # pages of the log, after which they are put into the file; see docs/memory.md
+PAGE = 16_384  # bytes; of SQLite's own 4 kB a row of vectors takes several
+CHECKPOINT = 256  # pages of the log, after which they are put into the file; see docs/memory.md
 IDENTITY = 0x52454D42  # 'REMB': what the file says it is, to `file` and to us
 
 _COLLECTIONS = """

@@ -61,7 +61,7 @@ class Kept(PassageIndex):
 def index(monkeypatch: pytest.MonkeyPatch) -> Iterator[Kept]:
     """One so small that clusters begin with 300 passages."""
     monkeypatch.setattr(passage_index, 'FEW', 300)
-    monkeypatch.setattr(passage_index, 'READ_AT_ONCE', 20 * D)
+    monkeypatch.setattr(passage_index, 'READ_AT_ONCE', 10)
     made = Kept()
     yield made
     made.close()
