@@ -1,7 +1,5 @@
 """The page over a real Milvus server that goes away and comes back."""
 
-import shutil
-from collections.abc import Iterator
 from datetime import timezone
 from pathlib import Path
 
@@ -26,15 +24,6 @@ pytestmark = [
     pytest.mark.skipif(bool(obstacle()), reason=obstacle()),
     pytest.mark.timeout(300),
 ]
-
-
-@pytest.fixture
-def milvus(tmp_path: Path) -> Iterator[MilvusProcess]:
-    process = MilvusProcess(tmp_path / 'milvus')
-    process.start()
-    yield process
-    process.kill()
-    shutil.rmtree(tmp_path / 'milvus', ignore_errors=True)
 
 
 def test_a_server_that_goes_away_is_told_and_works_again(

@@ -6,7 +6,6 @@ is where OPENAI_BASE_URL says: of the preset's parameters only Milvus's port is 
 """
 
 import json
-import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,15 +52,6 @@ pytestmark = [
     # There is room for one Milvus server, and that of another file may run for minutes.
     pytest.mark.timeout(300, func_only=True),
 ]
-
-
-@pytest.fixture
-def milvus(tmp_path: Path) -> Iterator[MilvusProcess]:
-    process = MilvusProcess(tmp_path / 'milvus')
-    process.start()
-    yield process
-    process.kill()
-    shutil.rmtree(tmp_path / 'milvus', ignore_errors=True)
 
 
 @pytest.fixture

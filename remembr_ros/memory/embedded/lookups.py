@@ -52,8 +52,8 @@ class Lookups(ABC):
     def _looking(self) -> Iterator[None]:
         """Let one thread look at the index as the rows are now.
 
-        A read transaction around it would take as long as a search by time. What it saw more consistently are
-        vectors, and those of a number never change: they are there, or the memory was deleted meanwhile.
+        Without a read transaction, which would take as long as a search by time: of the rows only vectors are
+        read, and those of a number never change. They are there, or the memory was deleted meanwhile.
         """
         with self._lock:
             self._looks += 1
