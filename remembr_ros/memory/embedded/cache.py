@@ -7,6 +7,9 @@ made of it, so that none of another database, or of an older copy put back in it
 import logging
 import os
 import shutil
+import struct
+import zipfile
+import zlib
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +24,11 @@ logger = logging.getLogger(__name__)
 
 Arrays = dict[str, NDArray[Any]]
 FORMAT = 1
+# What NumPy and zipfile raise of damaged bytes, by 40,000 flips and cuts; of a disk; for want of memory.
+UNREADABLE = (
+    *(OSError, ValueError, LookupError, AttributeError, RuntimeError, EOFError, MemoryError),
+    *(ArithmeticError, zipfile.BadZipFile, zlib.error, struct.error),
+)
 
 
 def load(path: Path, name: str, needed: Collection[str]) -> Arrays:
@@ -32,7 +40,7 @@ def load(path: Path, name: str, needed: Collection[str]) -> Arrays:
                 return found if found.keys() >= set(needed) else {}
     except FileNotFoundError:
         return {}
-    except Exception as error:  # noqa: BLE001  of damaged bytes zipfile raises whatever they make it do
+    except UNREADABLE as error:
         logger.warning('the cache %s cannot be read and is made anew: %s', path, error)
     return {}
 

@@ -86,10 +86,11 @@ class MemoryIndex(Lookups):
         self._unsaved = len(newer)
 
     def _follow(self, edition: int) -> None:
-        if not self._edition <= edition <= self._edition + KEPT:
+        known, self._edition = self._edition, 0  # whatever fails on the way, all is read anew
+        if not 0 < known <= edition <= known + KEPT:
             self._load(edition)
             return
-        gone, written = self._database.since(self._edition)
+        gone, written = self._database.since(known)
         self._remove(gone)
         new = self._take(written)
         if new:

@@ -37,9 +37,8 @@ class PassageIndex:
         self._live = live
         self._lock = lock
         self._clusters: VectorClusters | None = None
-        self._kept: tuple[Floats, Numbers] | None = (
-            None  # all paragraphs and whose they are, while they are few
-        )
+        # All paragraphs, and whose they are, while they are few.
+        self._kept: tuple[Floats, Numbers] | None = None
         self._building: threading.Thread | None = None
         self._closed = False
         self.is_new = False

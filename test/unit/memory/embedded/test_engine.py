@@ -310,6 +310,9 @@ def test_what_is_damaged_is_left_out_and_said(path: str, make: Make, what: str) 
     assert 'put back a copy' in again.problem
     left = ['m0', 'm1', 'm3', 'm4'] if what == 'record' else ['m0', 'm1', 'm2', 'm3', 'm4']
     assert ids(again) == left
+    found = {one.memory.id: len(one.cosines) for one in again.compared(entries[2].vectors[:1], ['m2', 'm3'])}
+    assert found.pop('m3')
+    assert found == ({} if what == 'record' else {'m2': 0})  # left is what it says
     again.put([entries[2]])  # stored again it is whole
     assert next(iter(again.like(entries[2].vectors[0], ANYTHING, 1))) == 'm2'
     again.close()
@@ -353,3 +356,24 @@ def test_a_cache_that_cannot_be_written_or_deleted_costs_no_change(
     again = opened(path)
     assert ids(again) == ['m1']
     again.close()
+
+
+def test_what_could_not_be_followed_is_read_anew(
+    path: str, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = opened(path)
+    engine.put([entry(make(1), seed=1)])
+    query = entry(make(2), seed=2).vectors[0]
+    engine.like(query, ANYTHING, 9)
+    read = database_module.Database.vectors
+
+    def failing(*_: object) -> None:
+        monkeypatch.setattr(database_module.Database, 'vectors', read)
+        raise StoreUnavailable('disk I/O error')
+
+    monkeypatch.setattr(database_module.Database, 'vectors', failing)
+    with pytest.raises(StoreUnavailable, match='disk'):
+        engine.put([entry(make(2), seed=2)])
+    assert ids(engine) == ['m1', 'm2']  # its rows had been written
+    assert next(iter(engine.like(query, ANYTHING, 9))) == 'm2'
+    engine.close()
