@@ -73,7 +73,8 @@ class RecordedObjects:
         """
         if not self._views:
             return {}
-        keeper = ObjectKeeper(store, self._args.robot, self._args.map_id, self._views.map_frame)
+        about = self._args.robot, self._args.map_id, self._views.map_frame
+        keeper = ObjectKeeper(store, *about, live=False)
         views = tqdm(self._views, 'objects', self._views.frame_count, unit='frame', disable=None)
         try:
             for view in views:

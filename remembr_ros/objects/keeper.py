@@ -44,6 +44,8 @@ class ObjectKeeper:
 
     What could not be stored is stored with what comes next.
 
+    :param live: what is seen is stored now and then; False: at once by keep, so that a recording whose
+        reading was killed leaves nothing, and is read anew
     :ivar objects: what is known; another one after each reading
     :ivar images: how many were looked at
     :ivar detections: what was found in them
@@ -51,7 +53,10 @@ class ObjectKeeper:
     :raises StoreUnavailable: the store does not work; so do see and keep
     """
 
-    def __init__(self, store: ObjectStore, robot: str, map_id: str = '', frame_id: str = 'map') -> None:
+    def __init__(
+        self, store: ObjectStore, robot: str, map_id: str = '', frame_id: str = 'map', *, live: bool = True
+    ) -> None:
+        self._live = live
         self.images = self.detections = 0
         self.dropped: Counter[str] = Counter()
         self._store = store
@@ -126,7 +131,9 @@ class ObjectKeeper:
         self._kept_ns = self._kept_ns or self._now_ns
         if abs(self._now_ns - self._kept_ns) >= (NEW_NS if self.objects.has_new else EVERY_NS):
             self._kept_ns = self._now_ns
-            self.keep()
+            self._gather()
+            if self._live:
+                self._write()
         return {name: thing.detection.box for name, thing in zip(found, placed, strict=True) if name}
 
     @property
@@ -136,6 +143,10 @@ class ObjectKeeper:
 
     def keep(self) -> None:
         """Store what has changed since the last time."""
+        self._gather()
+        self._write()
+
+    def _gather(self) -> None:
         self.objects.review(self._now_ns)
         for memory, crop in self.objects.changed():
             self._waiting[memory.id] = memory
@@ -145,34 +156,27 @@ class ObjectKeeper:
         for name in self._gone:
             self._waiting.pop(name, None)
             self._pictures.pop(name, None)
-        # One comes after all others, and tells that they are stored: a kill may leave out any of one change.
+
+    def _write(self) -> None:
+        # The last one tells that all are stored. A kill leaves out what comes last: new ones come after others.
         waiting = sorted(
-            self._waiting.values(), key=lambda memory: (memory.camera == self._camera, memory.end_ns)
+            self._waiting.values(), key=lambda m: (m.camera == self._camera, m.id not in self._stored, m.end_ns)
         )
-        self._add(waiting[:-1], self._whole_ns)
-        self._add(waiting[-1:], self._now_ns)
+        whole = [self._whole_ns] * (len(waiting) - 1) + [self._now_ns]
+        observations = [
+            Observation(
+                replace(memory, facts={**memory.facts, 'kept': [whole_ns, self._now_ns]}),
+                tuple(self._pictures[name] for name in (memory.id,) if name in self._pictures),
+            )
+            for memory, whole_ns in zip(waiting, whole, strict=False)
+        ]
+        for memory in self._store.add(observations) if observations else []:
+            self._stored.add(memory.id)
+            if memory.keyframes and self._pictures.pop(memory.id, b''):
+                self.objects.picture(memory.id, memory.keyframes)
+        self._waiting.clear()
         self._whole_ns = self._now_ns
         # Last: a kill in between leaves both, which is found at the next start.
         if self._gone:
             self._store.forget(self._gone, leave_traces=True)
             self._gone.clear()
-
-    def _add(self, memories: Sequence[Memory], whole_ns: int) -> None:
-        """Store some of what waits.
-
-        :param whole_ns: until when all that was seen is stored then
-        """
-        kept = {'kept': [whole_ns, self._now_ns]}
-        pictures = {
-            memory.id: (self._pictures[memory.id],) for memory in memories if memory.id in self._pictures
-        }
-        stored = [
-            Observation(replace(memory, facts={**memory.facts, **kept}), pictures.get(memory.id, ()))
-            for memory in memories
-        ]
-        for memory in self._store.add(stored) if stored else []:
-            self._stored.add(memory.id)
-            if memory.keyframes and self._pictures.pop(memory.id, b''):
-                self.objects.picture(memory.id, memory.keyframes)
-        for memory in memories:
-            del self._waiting[memory.id]

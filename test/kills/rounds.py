@@ -16,7 +16,7 @@ from typing import Any
 from test.kills.state import differences, pictures
 from test.kills.steps import CHANGES, HOWS
 from test.kills.traces import traces
-from test.kills.verbs import VERBS
+from test.kills.recordings import VERBS
 from test.kills.zygote import Zygote
 
 
@@ -77,20 +77,23 @@ class Killing:
         self.base.mkdir()
         self._said = folder / 'said'
         self._said.mkdir()
-        if self._run(self.base, do='prepare'):
-            raise AssertionError(self._heard('err'))
+        self._prepare(self.base)
 
     def undisturbed(self, verb: str) -> Undisturbed:
         """Return what the verb does."""
         if verb not in self._known:
-            with self._copy() as root:
-                before = self._state(root)
+            if VERBS[verb].prepare:
+                own = self._own(verb)
+                own.mkdir()
+                self._prepare(own, verb)
+            with self._copy(verb) as root:
+                before = self._state(root, verb)
                 began = time.monotonic()
                 code = self._run(root, do='verb', verb=verb)
                 seconds = time.monotonic() - began
                 assert code == 0, self._heard('err')
                 steps = json.loads(self._heard('steps.json'))
-                state = self._state(root)
+                state = self._state(root, verb)
                 gone = sorted(_ids(before) - _ids(state))
                 faults = [*traces(root, gone, erased=VERBS[verb].erases), *self._always(state)]
                 assert not faults, f'{verb}, undisturbed: {faults}'
@@ -103,7 +106,7 @@ class Killing:
         :param folder: where the copy is made, such as on a small disk
         """
         expected = self.undisturbed(one.verb)
-        with self._copy(folder) as root:
+        with self._copy(one.verb, folder) as root:
             code = self._disturbed(one, root, expected.seconds)
             (root / 'filling').unlink(missing_ok=True)
             faults = [] if code in (0, 1, -signal.SIGKILL) else [f'it ended with {code}']
@@ -114,7 +117,7 @@ class Killing:
             # Before it is opened once more, which might finish something.
             faults += traces(root, expected.gone, erased=VERBS[one.verb].erases)
             faults += differences({'pictures': pictures(root / 'm' / 'memory.db.keyframes')}, expected.state)
-            state = self._state(root)
+            state = self._state(root, one.verb)
             return [*faults, *differences(state, expected.state), *self._always(state)]
 
     def told(self, one: Round, faults: list[str]) -> str:
@@ -163,8 +166,16 @@ class Killing:
         faults = [f'again it ended with {code}: {said}'] if code not in (0, 1, 2) else []
         return [*faults, *self._traceback()]
 
-    def _state(self, root: Path) -> dict[str, Any]:
-        if self._run(root, do='state'):
+    def _own(self, verb: str) -> Path:
+        """Return the folder with the inputs of a verb, and the memory that it finds."""
+        return self._folder / verb if VERBS[verb].prepare else self.base
+
+    def _prepare(self, root: Path, verb: str = '') -> None:
+        if self._run(root, do='prepare', verb=verb):
+            raise AssertionError(self._heard('err'))
+
+    def _state(self, root: Path, verb: str) -> dict[str, Any]:
+        if self._run(root, do='state', verb=verb):
             raise AssertionError(self._heard('err'))
         state: dict[str, Any] = json.loads(self._heard('state.json'))
         return state
@@ -173,9 +184,9 @@ class Killing:
         said = self._heard('err')
         return [said] if 'most recent call' in said else []  # a traceback, also of one that hung
 
-    def _start(self, root: Path, **job: Any) -> int:
-        inputs, said = str(self.base / 'inputs'), str(self._said)
-        return self._zygote.start(folder=str(root), inputs=inputs, said=said, **job)
+    def _start(self, root: Path, *, verb: str, **job: Any) -> int:
+        inputs = str((self._own(verb) if verb else root) / 'inputs')
+        return self._zygote.start(folder=str(root), inputs=inputs, said=str(self._said), verb=verb, **job)
 
     def _run(self, root: Path, **job: Any) -> int:
         self._start(root, **job)
@@ -189,10 +200,10 @@ class Killing:
         return [f'{part}: {state[part]}' for part in ('wrong vectors', 'lost pictures') if state[part]]
 
     @contextmanager
-    def _copy(self, folder: Path | None = None) -> Iterator[Path]:
+    def _copy(self, verb: str, folder: Path | None = None) -> Iterator[Path]:
         root = Path(tempfile.mkdtemp(dir=folder or self._folder))
         try:
-            shutil.copytree(self.base / 'm', root / 'm')
+            shutil.copytree(self._own(verb) / 'm', root / 'm')
             yield root
         finally:
             shutil.rmtree(root)

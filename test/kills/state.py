@@ -24,14 +24,14 @@ _ASKED = (
 )
 
 
-def state_of(path: Path) -> dict[str, Any]:
-    """Return all that a memory holds and says of itself, but for the size of its file."""
+def state_of(path: Path, live: bool = False) -> dict[str, Any]:
+    """Return all that a memory holds and says of itself, but for the size of its file; live: see Verb."""
     with open_store(str(path), create=False) as store:
         memories = store.all()
         named = sorted({name for memory in memories for name in memory.keyframes})
         info, recalled = store.info(), _recall(store)
         return {
-            'memories': [_told(memory) for memory in memories],
+            'memories': [*map(_told if live else repr, memories)],
             'rows': _rows(store),
             'wrong vectors': _wrong_vectors(store),
             'recall': [asked for asked, _ in recalled],

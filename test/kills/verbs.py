@@ -44,11 +44,17 @@ class Verb:
     :param act: does it, given the folder of the memory and that of its inputs; returns the exit code
     :param done: what it prints when it is done; empty: it is done when it returns
     :param erases: nothing can be read in any file of what is gone afterwards
+    :param live: objects go on from what was stored of them: they come to nearly the same
+    :param prepare: makes its own inputs and memory in a folder; else see prepare
+    :param needs: what is missing here; empty: nothing
     """
 
     act: Callable[[Path, Path], int]
     done: str = ''
     erases: bool = False
+    live: bool = False
+    prepare: Callable[[Path], None] | None = None
+    needs: str = ''
 
 
 def memory(number: int, version: int = 0) -> Memory:
@@ -113,7 +119,7 @@ def _record(start: float, length: float) -> dict[str, object]:
     }
 
 
-def _cli(*arguments: str) -> Callable[[Path, Path], int]:
+def cli(*arguments: str) -> Callable[[Path, Path], int]:
     def act(folder: Path, inputs: Path) -> int:
         given = [argument.replace('INPUTS', str(inputs)) for argument in arguments]
         return main([*given, '--memory', str(folder / 'memory.db')])
@@ -186,7 +192,7 @@ _OFF_M = (*[0.0] * 12, *[0.4] * 12, *[0.3] * 4, *[0.2] * 6, *[0.1] * 16, *[0.0] 
 """How far the robot's place is off in each frame: the mug is taken for another one, until that passes."""
 
 
-def _look(store: MemoryStore) -> None:
+def look(store: MemoryStore) -> None:
     """Look at a few things for a minute, and store what they are every ten seconds."""
     keeper = ObjectKeeper(store, 'looker')
     for number, off in enumerate(_OFF_M):
@@ -209,19 +215,19 @@ _NO_MODEL = ('--embedder', EMBEDDER)
 
 VERBS = {
     'ingest': Verb(
-        _cli('ingest', 'INPUTS/drive', '--no-consolidation', *_CAPTIONS, *_NO_MODEL), 'remembered as'
+        cli('ingest', 'INPUTS/drive', '--no-consolidation', *_CAPTIONS, *_NO_MODEL), 'remembered as'
     ),
-    'ingest a stay': Verb(_cli('ingest', 'INPUTS/still', *_CAPTIONS, *_NO_MODEL), 'remembered as'),
+    'ingest a stay': Verb(cli('ingest', 'INPUTS/still', *_CAPTIONS, *_NO_MODEL), 'remembered as'),
     'stay': Verb(_stored(_stand, consolidation=_RULE)),
     'replace': Verb(_stored(_replace)),
-    'import': Verb(_cli('import', 'INPUTS/other.jsonl'), 'memories read'),
-    'recaption': Verb(_cli('recaption', '--batch', '4', *_CAPTIONS), 'memories captioned'),
-    'forget': Verb(_cli('forget', '--text', SECRET, '--yes'), 'deleted', erases=True),
-    'map rename': Verb(_cli('map', 'rename', 'old', 'new'), 'are now in map'),
-    'map transform': Verb(_cli('map', 'transform', 'old', '--by', '100', '0', '0.5'), 'are now in map'),
+    'import': Verb(cli('import', 'INPUTS/other.jsonl'), 'memories read'),
+    'recaption': Verb(cli('recaption', '--batch', '4', *_CAPTIONS), 'memories captioned'),
+    'forget': Verb(cli('forget', '--text', SECRET, '--yes'), 'deleted', erases=True),
+    'map rename': Verb(cli('map', 'rename', 'old', 'new'), 'are now in map'),
+    'map transform': Verb(cli('map', 'transform', 'old', '--by', '100', '0', '0.5'), 'are now in map'),
     'map merge': Verb(
-        _cli('map', 'transform', 'old', '--by', '100', '0', '0.5', '--new-map-id', 'other'), 'are now in map'
+        cli('map', 'transform', 'old', '--by', '100', '0', '0.5', '--new-map-id', 'other'), 'are now in map'
     ),
     'retention': Verb(_stored(_retain)),
-    'objects': Verb(_stored(_look)),
+    'objects': Verb(_stored(look), live=True),
 }

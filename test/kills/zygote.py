@@ -25,7 +25,8 @@ from remembr_ros.memory.exchange import transfer
 from test.integration.durable_writer import make_small
 from test.kills.state import state_of
 from test.kills.steps import Steps
-from test.kills.verbs import VERBS, prepare
+from test.kills.recordings import VERBS
+from test.kills.verbs import prepare
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 HANGS_S = 60.0
@@ -117,15 +118,17 @@ def _do(do: str, folder: str, said: str, **job: Any) -> int:
     (root / 'tmp').mkdir(exist_ok=True)
     tempfile.tempdir = os.environ['TMPDIR'] = str(root / 'tmp')
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    verb = VERBS.get(job.get('verb', ''))
     if do == 'prepare':
-        prepare(root)
+        (verb.prepare if verb and verb.prepare else prepare)(root)
         return 0
+    assert verb is not None
     if do == 'state':
-        (results / 'state.json').write_text(json.dumps(state_of(root / 'm' / 'memory.db')))
+        (results / 'state.json').write_text(json.dumps(state_of(root / 'm' / 'memory.db', verb.live)))
         return 0
     steps = Steps(root / 'm', job.get('at', 0), job.get('how', ''))
     steps.watch()
-    code = VERBS[job['verb']].act(root / 'm', Path(job['inputs']))
+    code = verb.act(root / 'm', Path(job['inputs']))
     (results / 'steps.json').write_text(json.dumps(steps.labels))
     return code
 

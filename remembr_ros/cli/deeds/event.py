@@ -17,7 +17,6 @@ from remembr_ros.memory.model.record import Memory, Observation
 
 _log = logging.getLogger(__name__)
 
-BATCH = 100  # deeds embedded and stored together
 _TOLD = {
     'kind': 'go, pick, place, open, close, ask, answer, dock, charge, fail, or other words',
     'object': 'what it was done to: a name, or the id of a known object',
@@ -69,15 +68,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _store(args: argparse.Namespace, memories: list[Memory]) -> list[Memory]:
-    stored: list[Memory] = []
     with (
         open_memory(args, create=True) as store,
         tqdm(total=len(memories), unit='deed', desc='event', disable=None if args.file else True) as bar,
     ):
-        for first in range(0, len(memories), BATCH):
-            batch = memories[first : first + BATCH]
-            stored += store.add([Observation(memory) for memory in batch])
-            bar.update(len(batch))
+        # At once: what a deed was done to must not depend on where a kill cut the file.
+        stored = store.add([Observation(memory) for memory in memories])
+        bar.update(len(memories))
     return stored
 
 

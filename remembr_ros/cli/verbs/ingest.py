@@ -137,14 +137,15 @@ def _ingest(args: argparse.Namespace) -> dict[str, Any]:
                 began += time.monotonic() - opening  # loading the embedder is no part of the speed
                 try:
                     segments, unplaced, remembered = _store(chain([first], observed), store, bar)
+                    elapsed = time.monotonic() - began
                 except BagUnreadable:
                     things.keep(store)
                     raise
-                finally:
+                else:
+                    objects = things.keep(store)
+                finally:  # after the objects, which are the same where it runs again
                     done = deeds.end(args.robot) if deeds else []
                     _store(map(Observation, done), store, bar)
-                elapsed = time.monotonic() - began
-                objects = things.keep(store)
                 memories = store.count()
         if bag.pose_source and unplaced:
             why = 'has no pose near their images; check that both have the same clock'
