@@ -158,15 +158,16 @@ class ObjectKeeper:
             self._pictures.pop(name, None)
 
     def _write(self) -> None:
-        # The last one tells that all are stored. A kill leaves out what comes last: new ones come after others.
+        # The last one tells that all are stored. A kill leaves out what is written last, which are new ones.
+        own, stored = self._camera, self._stored
         waiting = sorted(
-            self._waiting.values(), key=lambda m: (m.camera == self._camera, m.id not in self._stored, m.end_ns)
+            self._waiting.values(), key=lambda m: (m.camera == own, m.id not in stored, m.end_ns)
         )
         whole = [self._whole_ns] * (len(waiting) - 1) + [self._now_ns]
         observations = [
             Observation(
                 replace(memory, facts={**memory.facts, 'kept': [whole_ns, self._now_ns]}),
-                tuple(self._pictures[name] for name in (memory.id,) if name in self._pictures),
+                (self._pictures[memory.id],) if memory.id in self._pictures else (),
             )
             for memory, whole_ns in zip(waiting, whole, strict=False)
         ]

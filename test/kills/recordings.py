@@ -68,7 +68,9 @@ def _with_deeds(names: tuple[str, ...], act: Callable[[Path, Path], int]) -> Cal
     class Deeds(RecordedDeeds):
         def end(self, robot: str) -> list[Memory]:
             at = [self._recording.start_ns // NS + 10 + 2 * number for number in range(len(names))]
-            told = [told_deed(kind='pick', object=name, begin=str(s)) for name, s in zip(names, at, strict=True)]
+            told = [
+                told_deed(kind='pick', object=name, begin=str(s)) for name, s in zip(names, at, strict=True)
+            ]
             return [*super().end(robot), *(deed.memory(robot) for deed in told)]
 
     def acted(folder: Path, inputs: Path) -> int:

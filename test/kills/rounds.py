@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from test.kills.recordings import VERBS
 from test.kills.state import differences, pictures
 from test.kills.steps import CHANGES, HOWS
 from test.kills.traces import traces
-from test.kills.recordings import VERBS
 from test.kills.zygote import Zygote
 
 

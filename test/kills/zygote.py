@@ -23,9 +23,9 @@ from remembr_ros.memory import whole_changes
 from remembr_ros.memory.embedded import passage_index
 from remembr_ros.memory.exchange import transfer
 from test.integration.durable_writer import make_small
+from test.kills.recordings import VERBS
 from test.kills.state import state_of
 from test.kills.steps import Steps
-from test.kills.recordings import VERBS
 from test.kills.verbs import prepare
 
 REPOSITORY = Path(__file__).resolve().parents[2]

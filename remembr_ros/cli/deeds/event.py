@@ -6,14 +6,12 @@ import logging
 import time
 from pathlib import Path
 
-from tqdm import tqdm
-
 from remembr_ros.cli.options import PLACE, add_json, add_memory, name, open_memory
 from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.deeds.deed import OUTCOMES, Deed, told_deed
 from remembr_ros.memory.model.codec import memory_json
-from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.memory.model.record import Observation
 
 _log = logging.getLogger(__name__)
 
@@ -55,8 +53,10 @@ def run(args: argparse.Namespace) -> int:
     if args.file and any(form.values()):
         raise InvalidRequest('--file has all that is told: give either a file or one deed')
     deeds = _read(args) if args.file else [told_deed(**form, map_id=args.map_id, now_ns=time.time_ns())]
-    with stdout_for_json(args.json):
-        stored = _store(args, [deed.memory(args.robot) for deed in deeds])
+    observations = [Observation(deed.memory(args.robot)) for deed in deeds]
+    with stdout_for_json(args.json), open_memory(args, create=True) as store:
+        # At once: what a deed was done to must not depend on where a kill cut the file.
+        stored = store.add(observations)
     if args.file:
         result = {'file': args.file, 'deeds': len(deeds), 'memories': len({memory.id for memory in stored})}
         print_result(
@@ -65,17 +65,6 @@ def run(args: argparse.Namespace) -> int:
     else:
         print_result(args.json, memory_json(stored[0]), stored[0].id)
     return 0
-
-
-def _store(args: argparse.Namespace, memories: list[Memory]) -> list[Memory]:
-    with (
-        open_memory(args, create=True) as store,
-        tqdm(total=len(memories), unit='deed', desc='event', disable=None if args.file else True) as bar,
-    ):
-        # At once: what a deed was done to must not depend on where a kill cut the file.
-        stored = store.add([Observation(memory) for memory in memories])
-        bar.update(len(memories))
-    return stored
 
 
 def _read(args: argparse.Namespace) -> list[Deed]:

@@ -1,9 +1,12 @@
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.memory.store import MemoryStore
 
 Run = Callable[..., tuple[int, str, str]]
 RunJson = Callable[..., dict[str, Any]]
@@ -150,3 +153,18 @@ def test_deeds_are_forgotten_exported_and_imported_like_all_memories(
     assert deeds(command_json, copy) == deeds(command_json, options)
     assert command('forget', '--text', 'thing 3', '--yes', *copy)[0] == 0
     assert len(deeds(command_json, copy)) == 4
+
+
+def test_a_file_is_stored_as_a_whole_or_not_at_all(
+    command: Run, options: list[str], file: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add, counts = MemoryStore.add, []
+
+    def counted(store: MemoryStore, observations: Sequence[Observation]) -> list[Memory]:
+        counts.append(len(observations))
+        return add(store, observations)
+
+    monkeypatch.setattr(MemoryStore, 'add', counted)
+    path = file(*({**line(0), 'begin': str(1_700_000_000 + second)} for second in range(250)))
+    assert command('event', '--file', path, *options)[0] == 0
+    assert counts == [250]
