@@ -47,10 +47,17 @@ class Intake:
         self._keyframes = keyframes
         self._rule = rule
 
-    def store(self, engine: Engine, observations: Sequence[Observation], dropping: Dropping) -> list[Memory]:
+    def store(
+        self,
+        engine: Engine,
+        observations: Sequence[Observation],
+        dropping: Dropping,
+        gone: Sequence[str] = (),
+    ) -> list[Memory]:
         """Store memories; storing one again changes nothing.
 
         :param dropping: deletes keyframes after what happens meanwhile, where no memory names them any more
+        :param gone: ids of memories that are deleted with it
         :return: the memories as stored, in the order given
         :raises InvalidRequest: a memory makes no sense; nothing is stored
         :raises StoreUnavailable: the database does not work; calling again with the same memories is safe
@@ -83,12 +90,11 @@ class Intake:
             kept, changed = merged.new, [*changed, *merged.changed.values()]
             before += engine.get(list(merged.changed)) if merged.changed else []
             stored |= merged.of
+        before += engine.get(gone) if gone else []
         after = [*changed, *(entry.memory for entry in kept)]
         with dropping(engine, _named(before) - _named(after)):
-            if changed:
-                engine.update(changed)
-            if kept:
-                engine.put(kept)
+            if changed or kept or gone:
+                engine.put(kept, changed, gone)
         stored |= {entry.memory.id: entry.memory for entry in kept}
         return [stored[o.memory.id] for o in observations]
 

@@ -16,10 +16,10 @@ from remembr_ros.memory.embedded.engine import open_embedded
 from remembr_ros.memory.keyframes.folder import QUOTA_BYTES, KeyframeFolder
 from remembr_ros.memory.model.engine import VERSION, Engine, NoSuchMemory, Stamp
 from remembr_ros.memory.model.uri import database_path, is_lite, is_server
+from remembr_ros.memory.pending.spool import MAX_BYTES, Spool
 from remembr_ros.memory.server.connection import Connection
 from remembr_ros.memory.server.lite import open_lite
 from remembr_ros.memory.server.open_server import open_server
-from remembr_ros.memory.spool.spool import MAX_BYTES, Spool
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.memory.writable import check_writable, is_there
 

@@ -16,16 +16,14 @@ import math
 import re
 import zlib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.matching.ranking import passages
-from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import OBJECT, PERSON, PLACE, SOURCES, Memory
-from remembr_ros.memory.objects.known import seen_in
 from remembr_ros.timestamps import NS, format_duration
 
 CELL_M = 1.0  # side of a place
@@ -244,14 +242,3 @@ def _compared(candidate: _Candidate, following: _Candidate) -> _Tells:
     if every and common < ALIKE * every:
         return _Tells.SAME_VIEW
     return _Tells.REPEATED_SOON if following.start_ns - candidate.end_ns <= SOON_NS else _Tells.REPEATED
-
-
-def is_meant(memory: Memory, ids: Collection[str] | None, scope: Scope, text: str) -> bool:
-    """Tell whether a forgetting with these conditions means a memory, see MemoryStore.matching."""
-    if (ids is not None and memory.id not in ids) or not scope.admits(memory):
-        return False
-    if memory.source == PLACE and ids is None and scope.source != PLACE:
-        return False  # a name is no memory of the time when it was given
-    if (scope.after_ns, scope.before_ns) != (None, None) and not seen_in(memory, scope):
-        return False
-    return text.casefold() in '\n'.join((memory.caption, *memory.scene_text)).casefold()

@@ -2,15 +2,19 @@
 
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from remembr_ros.embedding.embedder import Embedder
+from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Point, distance
+from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.matching import ranking
 from remembr_ros.memory.matching.terms import told_apart
 from remembr_ros.memory.model.engine import Engine
+from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, Survey, consecutive, offset_ns
 from remembr_ros.memory.model.record import OBJECT, PLACE, Memory
 from remembr_ros.memory.objects.known import known_objects
@@ -28,6 +32,9 @@ QUOTED = 100  # hits, as many as the page shows, tell their nearest passages: of
 class StoreSearch(ABC):
     """Recall over an engine; see remembr_ros.memory.recall_protocol.Recall."""
 
+    keyframes: KeyframeFolder
+    """Where images are kept, whether the server is there or not; their folder may not be there yet."""
+
     _changed = 0
     _places: tuple[int, float, Places] = (-1, 0.0, NOWHERE)
 
@@ -43,6 +50,33 @@ class StoreSearch(ABC):
     @abstractmethod
     def embedder(self) -> Embedder:
         """What the passages' vectors were made with."""
+
+    def get(self, ids: Sequence[str]) -> list[Memory]:
+        """Return the memories of these ids in their order; unknown ids are passed over."""
+        return self.engine.get(ids)
+
+    def outline(self) -> Outline:
+        """Return where and when all memories are, but for the names of places."""
+        return self.engine.outline().without(PLACE)
+
+    def keyframe(self, memory_id: str, index: int = 0) -> bytes:
+        """Return a keyframe of a memory as JPEG.
+
+        :raises InvalidRequest: there is no such memory or keyframe
+        """
+        found = self.get([memory_id])
+        if not found:
+            raise InvalidRequest(f'there is no memory {memory_id!r}')
+        names = found[0].keyframes
+        if not 0 <= index < len(names):
+            raise InvalidRequest(
+                f'memory {memory_id} has {len(names)} keyframes, none with the index {index}'
+            )
+        return self.keyframes.get(names[index])
+
+    def all(self) -> list[Memory]:
+        """Return every memory, oldest first."""
+        return sorted(self.engine.select(), key=lambda m: (m.start_ns, m.id))
 
     def find(self, query: Query, *, hybrid: bool = True) -> list[Hit]:
         """Return the memories that a query asks for, in its order; no more than MAX_LIMIT.

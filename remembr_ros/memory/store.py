@@ -1,9 +1,11 @@
 """The memory store: durable, and searchable by text, position and time. See remembr_ros.memory.opening."""
 
 import threading
+import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from itertools import compress
 from pathlib import Path
 from types import TracebackType
 
@@ -15,18 +17,19 @@ from remembr_ros.memory.consolidation.rule import Consolidation
 from remembr_ros.memory.intake import Intake
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.model.engine import Engine, Entry
-from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import ANYTHING, Scope
-from remembr_ros.memory.model.record import OBJECT, PLACE, Memory, Observation, moved
+from remembr_ros.memory.model.record import AGENT, OBJECT, Memory, Observation
 from remembr_ros.memory.model.storable import storable
 from remembr_ros.memory.objects.corrections import ObjectCorrection, corrected
 from remembr_ros.memory.objects.known import KnownObject, known_objects
+from remembr_ros.memory.pending.forgetting import forgettings_of, is_meant, with_quoting
+from remembr_ros.memory.pending.late import Latecomers
+from remembr_ros.memory.pending.spool import Spool
+from remembr_ros.memory.pending.writer import SpoolingWriter, SpoolState
 from remembr_ros.memory.places.place import NamedPlace
-from remembr_ros.memory.retention import RetentionPlan, RetentionPolicy, is_meant, plan_retention
-from remembr_ros.memory.spool.spool import Spool
-from remembr_ros.memory.spool.writer import SpoolingWriter, SpoolState
+from remembr_ros.memory.retention import RetentionPlan, RetentionPolicy, plan_retention
 from remembr_ros.memory.store_info import StoreInfo, info_of
-from remembr_ros.memory.whole_changes import WholeChanges, move_asked
+from remembr_ros.memory.whole_changes import MapMove, WholeChanges
 
 
 class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
@@ -59,11 +62,14 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
             connect, uri, collection, embedder=embedder, behind=behind, on_open=self._changes.open
         )
         self.keyframes = keyframes
-        """Where images are kept, whether the server is there or not; their folder may not be there yet."""
         self._intake = Intake(lambda: self.embedder, keyframes, rule)
         self._writing = threading.Lock()
         self._naming = threading.Lock()
-        self._spooling = SpoolingWriter(self._store, spool) if spool else None
+        self.late = Latecomers()
+        """What waits on its way here; whoever has a queue of its own adds it."""
+        self._spooling = SpoolingWriter(self._store, spool, self.late.is_forgotten) if spool else None
+        if self._spooling:
+            self.late.queues.append(self._spooling)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -92,11 +98,14 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
 
         Another memory of the same id is replaced. While the server is away they wait on this machine's disk.
 
-        :return: the memories as stored, in the order given: with the names of their keyframes, and where the
-            robot stands and sees the same the memory of the stay
+        :return: as stored, in the order given: with the names of their keyframes, or the memory of a stay
         :raises InvalidRequest: a memory makes no sense; nothing is stored
-        :raises StoreUnavailable: the database does not work; calling again with the same memories is safe
+        :raises StoreUnavailable: the database does not work; calling again is safe
         """
+        return [memory for memory in self.add_heard(observations) if memory is not None]
+
+    def add_heard(self, observations: Sequence[Observation]) -> list[Memory | None]:
+        """Store memories, as add does, but not what was forgotten since it was heard: None in its place."""
         if self._closed:
             raise StoreUnavailable(f'the memory {self._uri} is closed')
         return self._spooling.add(observations) if self._spooling else self._store(observations)
@@ -114,45 +123,31 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
             with self._changes.dropping(engine, dropped):
                 engine.put(fitting)
 
-    def get(self, ids: Sequence[str]) -> list[Memory]:
-        """Return the memories of these ids in their order; unknown ids are passed over."""
-        return self.engine.get(ids)
-
-    def outline(self) -> Outline:
-        """Return where and when all memories are, but for the names of places."""
-        return self.engine.outline().without(PLACE)
-
-    def keyframe(self, memory_id: str, index: int = 0) -> bytes:
-        """Return a keyframe of a memory as JPEG.
-
-        :raises InvalidRequest: there is no such memory or keyframe
-        """
-        found = self.get([memory_id])
-        if not found:
-            raise InvalidRequest(f'there is no memory {memory_id!r}')
-        names = found[0].keyframes
-        if not 0 <= index < len(names):
-            raise InvalidRequest(
-                f'memory {memory_id} has {len(names)} keyframes, none with the index {index}'
-            )
-        return self.keyframes.get(names[index])
-
     def matching(
         self, ids: Collection[str] | None = None, scope: Scope = ANYTHING, text: str = ''
     ) -> list[Memory]:
-        """Return the memories that forgetting with these conditions would delete, oldest first.
+        """Return the memories that meet these conditions, stored or waiting, oldest first.
 
         :param ids: any of these; None: whatever their ids
         :param text: part of the caption or of what was read, in whatever case; empty: whatever it says
         :raises InvalidRequest: the scope makes no sense
         """
         scope = self.resolved(scope)
-        found = {m.id: m for m in self.engine.select(scope) if is_meant(m, ids, scope, text)}
-        if self._spooling:
-            # One that is being stored right now may be in both.
-            waiting = self._spooling.matching(lambda m: is_meant(m, ids, scope, text))
-            found |= {memory.id: memory for memory in waiting}
+
+        def meant(memory: Memory) -> bool:
+            return is_meant(memory, ids, scope, text)
+
+        # First: what is being stored right now is in both.
+        found = {o.memory.id: o.memory for o in self.late.queued(lambda o: meant(o.memory))}
+        found |= {memory.id: memory for memory in self.engine.select(scope) if meant(memory)}
         return sorted(found.values(), key=lambda memory: (memory.start_ns, memory.id))
+
+    def doomed(
+        self, ids: Collection[str] | None = None, scope: Scope = ANYTHING, text: str = ''
+    ) -> list[Memory]:
+        """Return what forgetting with these conditions would delete: as matching, and what quotes it."""
+        found = with_quoting(self.matching(ids, scope, text), self.matching(scope=Scope(source=AGENT)))
+        return sorted(found, key=lambda memory: (memory.start_ns, memory.id))
 
     def forget(
         self,
@@ -160,29 +155,39 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
         scope: Scope = ANYTHING,
         text: str = '',
         *,
+        among: Collection[str] | None = None,
+        asked_ns: int | None = None,
         leave_traces: bool = False,
     ) -> int:
-        """Delete memories, their keyframes and what of them waits for the server; conditions as in matching.
+        """Delete memories, their keyframes, what rests on them, and what waits; conditions as in matching.
 
         Afterwards no file of this store holds them any more. What is cut off is finished when the store is
-        opened again, or by the next forgetting.
+        opened again, or by the next forgetting. What was heard before it and comes late is not stored, nor is
+        what rests on the deleted.
 
-        :param leave_traces: do not rewrite the files: their room is used again, but it can be read till then
+        :param among: of those that are stored only these
+        :param asked_ns: when that was asked for [ns since the Unix epoch]; None: now
+        :param leave_traces: only tidy up: what comes late is stored, and the files are not rewritten: their
+            room is used again, but it can be read till then
         :return: how many were deleted
         :raises InvalidRequest: no condition is given
         """
         if ids is None and scope == ANYTHING and not text:
             raise InvalidRequest('forgetting needs a condition: ids, a time, a place or a text')
-        scope = self.resolved(scope)
-        waiting = 0
-        if self._spooling:
-            waiting = self._spooling.forget(
-                lambda m: is_meant(m, ids, scope, text), leave_traces=leave_traces
-            )
+        scope, at_ns = self.resolved(scope), time.time_ns() if asked_ns is None else asked_ns
+        conditions = forgettings_of(at_ns, ids, scope, text)
+        if not leave_traces:
+            self.late.note(conditions)  # from now on it holds, also where the database does not work
+        waiting = self.late.forget(conditions)
         with self._changing() as engine:
-            doomed_ones = [m for m in engine.select(scope) if is_meant(m, ids, scope, text)]
-            self._changes.delete(engine, doomed_ones, vacuum=not leave_traces)
-        return waiting + len(doomed_ones)
+            found = [m for m in engine.select(scope) if is_meant(m, ids, scope, text)]
+            found = [m for m in found if among is None or m.id in among]
+            if not leave_traces:
+                found = with_quoting(found, list(engine.select(Scope(source=AGENT))))
+                gone = forgettings_of(at_ns, {memory.id for memory in found})
+                self.late.note([*conditions, *gone], engine)
+            self._changes.delete(engine, found, vacuum=not leave_traces)
+        return len(waiting | {memory.id for memory in found})
 
     def correct(self, correction: ObjectCorrection, now_ns: int) -> KnownObject | None:
         """Take what a person says of an object; return it as it is then, None: it is deleted.
@@ -190,12 +195,19 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
         :param now_ns: when it is said
         :raises InvalidRequest: there is no such object, it is on another map, or that makes no sense
         """
-        known = known_objects(self.matching(scope=Scope(source=OBJECT)), deleted=True)
-        changed, gone = corrected(known, correction, now_ns)
-        self.add([Observation(memory) for memory in changed])
-        if gone:  # last: a kill in between leaves both, of which the one is an alias of the other
-            self.forget(gone, leave_traces=True)
+        known = self.matching(scope=Scope(source=OBJECT))
+        changed, gone = corrected(known_objects(known, deleted=True), correction, now_ns)
+        self.supersede([Observation(memory) for memory in changed], gone)
         return next(iter(known_objects(changed[:1])), None)
+
+    def supersede(self, observations: Sequence[Observation], gone: Sequence[str]) -> list[Memory]:
+        """Store memories, as add does, and delete those whose place they take: in a file all or nothing."""
+        if self._spooling:  # in the order of what waits; a kill in between leaves both, and they can be told
+            stored = self.add(observations)
+            self.forget(gone, leave_traces=True)
+            return stored
+        with self._changing() as engine:
+            return self._intake.store(engine, observations, self._changes.dropping, gone)
 
     def name_places(self, places: Sequence[NamedPlace]) -> list[NamedPlace]:
         """Store named places, all or none; the same again is the same place.
@@ -244,20 +256,11 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
         :param frame_id: of the new map; None: as before
         :return: how many memories there were; where the same was cut off before, that is finished, and
             nothing is moved again: only what has come to the old name since
-        :raises InvalidRequest: the name or the transform makes no sense; nothing is changed
+        :raises InvalidRequest: a name or the transform makes no sense; nothing is changed
         :raises StoreUnavailable: the database does not work; what was begun is finished at the next opening
         """
-        asked = move_asked(map_id, transform, new_map_id, frame_id)
         with self._changing() as engine:
-            return self._changes.move(
-                engine,
-                asked,
-                lambda: [
-                    (memory, storable(moved(memory, transform, map_id=new_map_id, frame_id=frame_id)))
-                    for memory in engine.select(Scope(map_id=map_id))
-                ],
-                leaves=new_map_id not in (None, map_id),
-            )
+            return self._changes.move(engine, MapMove(map_id, transform, new_map_id, frame_id))
 
     def move_was_cut_off(
         self,
@@ -272,7 +275,7 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
         :raises StoreUnavailable: the disk does not work
         """
         with self._writing:
-            return self._changes.was_cut_off(self.engine, move_asked(map_id, transform, new_map_id, frame_id))
+            return self._changes.was_cut_off(self.engine, MapMove(map_id, transform, new_map_id, frame_id))
 
     def info(self) -> StoreInfo:
         """Return what the store holds; works while the server is away."""
@@ -285,10 +288,6 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
             problem = str(error)
         address, waiting = (self._uri, self._collection), self.waiting
         return info_of(address, stamp, stored, keyframes=self.keyframes, waiting=waiting, problem=problem)
-
-    def all(self) -> list[Memory]:
-        """Return every memory, oldest first."""
-        return sorted(self.engine.select(), key=lambda m: (m.start_ns, m.id))
 
     def close(self, *, reported: bool = True) -> None:
         """Close the connection; an embedded database's file can then be opened by another process.
@@ -312,7 +311,10 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
             finally:
                 self._changed += 1
 
-    def _store(self, observations: Sequence[Observation]) -> list[Memory]:
-        """Store memories in the database."""
+    def _store(self, observations: Sequence[Observation]) -> list[Memory | None]:
+        """Store memories in the database; None: it was forgotten since it was heard."""
         with self._changing() as engine:
-            return self._intake.store(engine, observations, self._changes.dropping)
+            admitted = self.late.admitted(engine, observations)
+            kept = list(compress(observations, admitted))
+            stored = iter(self._intake.store(engine, kept, self._changes.dropping) if kept else ())
+            return [next(stored) if is_kept else None for is_kept in admitted]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.model.engine import Stamp, Summary
-from remembr_ros.memory.spool.writer import SpoolState
+from remembr_ros.memory.pending.writer import SpoolState
 
 
 @dataclass(frozen=True, slots=True)

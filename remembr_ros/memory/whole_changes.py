@@ -6,9 +6,9 @@ is finished when the memory is opened next, or when somebody asks again.
 
 import json
 import logging
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -16,13 +16,39 @@ from remembr_ros.errors import InvalidRequest, RemembrError, StoreUnavailable
 from remembr_ros.geometry import Pose, RigidTransform
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.model.engine import Engine
-from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.recall import Scope
+from remembr_ros.memory.model.record import Memory, moved
+from remembr_ros.memory.model.storable import storable
 from remembr_ros.memory.write_ahead_log import ChangePlan, Location, LoggedChange, Placed, WriteAheadLog
 
 logger = logging.getLogger(__name__)
 
 BATCH = 500  # memories rewritten at once
-Moved = tuple[Memory, Memory]  # as it is, and as it shall be
+
+
+@dataclass(frozen=True, slots=True)
+class MapMove:
+    """What somebody wants placed anew: see MemoryStore.move_map."""
+
+    map_id: str
+    transform: RigidTransform | None
+    new_map_id: str | None
+    frame_id: str | None
+
+    @property
+    def asked(self) -> str:
+        """What is kept of it, to recognise it when it is asked for again."""
+        matrix = self.transform and (self.transform.translation, self.transform.rotation)
+        return json.dumps([self.map_id, matrix, self.new_map_id, self.frame_id])
+
+    def placed(self, engine: Engine) -> tuple[Placed, ...]:
+        """Return where the memories of the map are, and shall be.
+
+        :raises InvalidRequest: a place would make no sense
+        """
+        found = engine.select(Scope(map_id=self.map_id))
+        moves = ((m, moved(m, self.transform, map_id=self.new_map_id, frame_id=self.frame_id)) for m in found)
+        return tuple(Placed(id=now.id, was=_place(now), to=_place(storable(then))) for now, then in moves)
 
 
 class WholeChanges:
@@ -113,16 +139,11 @@ class WholeChanges:
         finally:
             change.leave()
 
-    def move(
-        self, engine: Engine, asked: str, memories: Callable[[], Sequence[Moved]], *, leaves: bool
-    ) -> int:
+    def move(self, engine: Engine, move: MapMove) -> int:
         """Place memories anew; return how many. What was asked for, but cut off, is finished, not done twice.
 
         It counts as told when this is closed, or asked for something else.
 
-        :param asked: what somebody wants, to recognise it when it is asked for again
-        :param memories: returns them as they are and as they shall be
-        :param leaves: who was moved is not among these any more, so that the others have come since
         :raises StoreUnavailable: the database or the disk does not work; what was begun is finished later
         """
         engine.update([])  # as in delete
@@ -130,25 +151,26 @@ class WholeChanges:
         with self._unfinished() as changes:
             moves = [change for change in changes if change.plan.asked]
             self._change_rows(engine, moves)
-            for move in moves:
-                if move.has_ended:
+            for before in moves:
+                if before.has_ended:
                     continue
-                if move.plan.asked == asked and _is_done(engine, move.plan.placed):
+                if before.plan.asked == move.asked and _is_done(engine, before.plan.placed):
                     # Some are where they were before: somebody imported an older copy of them since.
-                    older = [put for now, put in _changing(engine, move.plan.placed) if now == put.was]
+                    older = [put for now, put in _changing(engine, before.plan.placed) if now == put.was]
                     self._place(engine, older)
-                    self._moved.append(move)
+                    self._moved.append(before)
                 else:
-                    move.end()
-            if leaves or not self._moved:
-                self._moved += self._begin_move(engine, asked, memories, changes)
+                    before.end()
+            # Who was moved to another name is not there any more: the others have come since.
+            if move.new_map_id not in (None, move.map_id) or not self._moved:
+                self._moved += self._begin_move(engine, move, changes)
             return sum(len(change.plan.placed) for change in self._moved)
 
-    def was_cut_off(self, engine: Engine, asked: str) -> bool:
+    def was_cut_off(self, engine: Engine, move: MapMove) -> bool:
         """Tell whether a move was cut off, and nobody has been told yet that it is finished."""
         with self._unfinished() as changes:
-            asked_before = [change for change in changes if change.plan.asked == asked and change.plan.placed]
-            return any(cut.has_rows or _is_done(engine, cut.plan.placed) for cut in asked_before)
+            before = [cut for cut in changes if cut.plan.asked == move.asked and cut.plan.placed]
+            return any(cut.has_rows or _is_done(engine, cut.plan.placed) for cut in before)
 
     def close(self, reported: bool = True) -> None:
         """Let go of what was moved.
@@ -165,20 +187,14 @@ class WholeChanges:
             finally:
                 change.leave()
 
-    def _begin_move(
-        self,
-        engine: Engine,
-        asked: str,
-        memories: Callable[[], Sequence[Moved]],
-        changes: list[LoggedChange],
-    ) -> list[LoggedChange]:
+    def _begin_move(self, engine: Engine, move: MapMove, changes: list[LoggedChange]) -> list[LoggedChange]:
         """Place memories anew; none: there is nothing to do."""
         # Where they are is asked under the claim, whose name is noted before: else nobody could release it.
-        claim = self._log.begin(ChangePlan(asked=asked))
+        claim = self._log.begin(ChangePlan(asked=move.asked))
         changes.append(claim)
         try:
             engine.claim(claim.name)
-            placed = tuple(Placed(id=now.id, was=_place(now), to=_place(then)) for now, then in memories())
+            placed = move.placed(engine)
         except InvalidRequest:
             engine.release(claim.name)
             claim.end()
@@ -187,7 +203,7 @@ class WholeChanges:
             engine.release(claim.name)
             claim.end()
             return []
-        own = self._log.begin(ChangePlan(placed=placed, asked=asked), claim.name)
+        own = self._log.begin(ChangePlan(placed=placed, asked=move.asked), claim.name)
         changes.append(own)
         self._change_rows(engine, [own])
         return [own]
@@ -251,14 +267,6 @@ class WholeChanges:
         for change in changes:
             if not change.plan.placed:
                 change.end()
-
-
-def move_asked(
-    map_id: str, transform: RigidTransform | None, new_map_id: str | None, frame_id: str | None
-) -> str:
-    """Return what somebody wants moved, to recognise it when it is asked for again."""
-    matrix = transform and (transform.translation, transform.rotation)
-    return json.dumps([map_id, matrix, new_map_id, frame_id])
 
 
 def _place(memory: Memory) -> Location:

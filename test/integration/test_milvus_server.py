@@ -20,11 +20,11 @@ from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.engine import VERSION, Entry, Stamp
 from remembr_ros.memory.model.recall import ANYTHING
 from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.memory.pending.spool import Spool
+from remembr_ros.memory.pending.writer import SpoolingWriter
 from remembr_ros.memory.server.connection import Connection
 from remembr_ros.memory.server.engine import ServerEngine
 from remembr_ros.memory.server.open_server import open_server
-from remembr_ros.memory.spool.spool import Spool
-from remembr_ros.memory.spool.writer import SpoolingWriter
 from test.milvus_process import START_S, MilvusProcess, obstacle, when_ready
 from test.patience import holds_within
 from test.unit.cli.verbs.test_exchange_between_stores import check_round

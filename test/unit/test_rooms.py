@@ -36,7 +36,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'writer_lock': set(),
         'embedded': {'durable', 'writable', 'writer_lock', 'model', 'matching'},
         'server': {'problem', 'writer_lock', 'model', 'matching'},
-        'spool': {'durable', 'problem', 'model', 'writer_lock'},
+        'pending': {'durable', 'problem', 'model', 'objects', 'writer_lock'},
         '': {
             'model',
             'matching',
@@ -49,7 +49,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
             'keyframes',
             'embedded',
             'server',
-            'spool',
+            'pending',
         }
         | {'durable', 'problem', 'writable', 'recall_protocol'},
         'exchange': {'', 'durable', 'model', 'matching', 'keyframes'},

@@ -65,7 +65,8 @@ def run(args: argparse.Namespace) -> int:
     if asks and (args.json or not sys.stdin.isatty()):
         raise InvalidRequest('nobody can be asked here; --dry-run lists what would go, --yes deletes it')
     with stdout_for_json(args.json), open_memory(args, read_only=args.dry_run) as store:
-        found = store.matching(args.id, scope, args.text or '')
+        asked_ns, about = time.time_ns(), (args.id, scope, args.text or '')
+        found = store.doomed(*about)
         unknown = set(args.id or ()) - {memory.id for memory in found}
         if unknown and store.waiting is None:  # else it may be of one that waits for the server
             print(
@@ -77,9 +78,10 @@ def run(args: argparse.Namespace) -> int:
             if not _confirmed(len(found)):
                 print('nothing was deleted')
                 return 1
-        # Nothing that came while a person read. Even if none was found: a forgetting may have been cut off.
+        # Nothing that came while a person read. Even if none was found: a forgetting may have been cut off,
+        # and what it means may wait elsewhere.
         shown = [memory.id for memory in found]
-        count = len(found) if args.dry_run else store.forget(shown, scope, args.text or '')
+        count = len(found) if args.dry_run else store.forget(*about, among=shown, asked_ns=asked_ns)
     result: dict[str, Any] = {'ids': shown}  # what was forgotten shall not live on in a log
     text = f'{_counted(count)} deleted'
     if args.dry_run:

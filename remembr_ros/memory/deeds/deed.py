@@ -41,6 +41,7 @@ class DeedFacts(BaseModel):
     :param began: where the robot was when it began
     :param goal: where it was to end
     :param details: what more a message says, such as goal and result of an action
+    :param evidence: ids of the memories that it rests on, such as an answer: who forgets one forgets it
     :param times: of each of several that are kept as one, begin and end [ns]; empty: it is a single one
     """
 
@@ -57,6 +58,7 @@ class DeedFacts(BaseModel):
     began: _Place | None = None
     goal: _Place | None = None
     details: dict[str, JsonValue] = Field(default_factory=dict)  # pydantic copies a default each time
+    evidence: Annotated[tuple[_Name, ...], Field(max_length=100)] = ()
     times: tuple[tuple[_Time, _Time], ...] = ()
 
     @field_validator('kind', 'object', 'receptacle', 'place', 'reason', 'text', mode='before')

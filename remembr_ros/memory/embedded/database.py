@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.errors import StoreUnavailable
+from remembr_ros.memory.embedded import sqlite_file
 from remembr_ros.memory.embedded.sqlite_file import check_identity, connect, files_of, make, translated
 from remembr_ros.memory.embedded.vector_table import read_vectors, vector_row
 from remembr_ros.memory.matching.ranking import paragraphs_among
 from remembr_ros.memory.model.codec import from_plain, to_plain
-from remembr_ros.memory.model.engine import Entry, Stamp, no_such_memory, stamp_from
+from remembr_ros.memory.model.engine import Entry, Forgotten, Stamp, no_such_memory, stamp_from
 from remembr_ros.memory.model.record import Memory
 
 KEPT = 100_000  # editions of which is known what was deleted; who has seen only older ones reads everything
@@ -185,6 +186,15 @@ class Database:
         sql = f'INSERT INTO "{self._table} deleted" VALUES (?, ?)'
         self._writer.executemany(sql, [[edition, number] for (number,) in numbers])
         self._writer.execute(f'DELETE FROM "{self._table} deleted" WHERE edition <= ?', [edition - KEPT])
+
+    def note(self, forgotten: Sequence[Forgotten], before_ns: int) -> None:
+        """Note what was forgotten; what is from before a time goes; within :meth:`changing`."""
+        sqlite_file.note(self._writer, self._table, forgotten, before_ns)
+
+    def noted(self, since_ns: int) -> list[Forgotten]:
+        """Return what was noted since a time."""
+        with translated(self._path):
+            return sqlite_file.noted(self._reader, self._table, since_ns)
 
     def all(self) -> Iterator[Row]:
         """Yield every row that is whole, in the order of the numbers; within :meth:`snapshot`."""

@@ -4,6 +4,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,7 +12,7 @@ from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.embedded import cache
 from remembr_ros.memory.embedded.database import Database
 from remembr_ros.memory.embedded.index import MemoryIndex
-from remembr_ros.memory.model.engine import Entry, Stamp, Summary
+from remembr_ros.memory.model.engine import Entry, Forgotten, Stamp, Summary
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.model.uri import database_path
 from remembr_ros.memory.writable import LAST_RESERVE, check_room, check_writable, is_writable
@@ -88,17 +89,30 @@ class EmbeddedEngine(MemoryIndex):
             self._lock_file.take()
             self._holds = True
 
-    def put(self, entries: Sequence[Entry]) -> None:
-        check_room(self._path, sum(_text_size(e.memory) + ROW + e.vectors.size * 2 for e in entries))
-        self._change(self._database.put, entries)
+    def put(self, entries: Sequence[Entry], changed: Sequence[Memory] = (), gone: Sequence[str] = ()) -> None:
+        size = sum(_text_size(e.memory) + ROW + e.vectors.size * 2 for e in entries)
+        check_room(self._path, size + sum(_text_size(memory) + ROW for memory in changed))
+
+        def write(_: Sequence[object]) -> None:
+            self._database.delete(gone)
+            self._database.update(changed)
+            self._database.put(entries)
+
+        self._change(write, [*entries, *changed, *gone])
 
     def update(self, memories: Sequence[Memory]) -> None:
-        check_room(self._path, sum(_text_size(memory) + ROW for memory in memories))
-        self._change(self._database.update, memories)
+        self.put([], memories)
 
     def delete(self, ids: Sequence[str]) -> None:
         check_room(self._path, reserve=LAST_RESERVE)
         self._change(self._database.delete, ids)
+
+    def note(self, forgotten: Sequence[Forgotten], before_ns: int) -> None:
+        check_room(self._path, reserve=LAST_RESERVE)
+        self._change(partial(self._database.note, before_ns=before_ns), forgotten)
+
+    def noted(self, since_ns: int) -> list[Forgotten]:
+        return self._database.noted(since_ns)
 
     def vacuum(self) -> None:
         """Remove what deleted memories left in files: the database and the cache are rewritten.

@@ -1,12 +1,13 @@
 """The SQLite file of an embedded memory: how it is made and opened, and what its errors mean."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 from remembr_ros.errors import StoreMismatch, StoreUnavailable
 from remembr_ros.memory.durable import sync_folder
+from remembr_ros.memory.model.engine import Forgotten
 
 LOCKED_S = 5.0  # that a lock of another program, such as a backup, is waited for
 PAGE = 16_384  # bytes; of SQLite's own 4 kB a row of vectors takes several
@@ -102,6 +103,21 @@ def check_identity(connection: sqlite3.Connection, path: Path) -> None:
             'it, and import it into a new file'
         )
     raise StoreUnavailable(f'{path} is not a memory; choose another file')
+
+
+def note(connection: sqlite3.Connection, table: str, forgotten: Sequence[Forgotten], before_ns: int) -> None:
+    """Note what was forgotten of the memories in a table; what is from before a time goes."""
+    table = f'"{table} forgotten"'  # made here: a file of before has none
+    connection.execute(f'CREATE TABLE IF NOT EXISTS {table} (at_ns INTEGER, conditions TEXT)')
+    connection.executemany(f'INSERT INTO {table} VALUES (?, ?)', forgotten)
+    connection.execute(f'DELETE FROM {table} WHERE at_ns < ?', [before_ns])
+
+
+def noted(connection: sqlite3.Connection, table: str, since_ns: int) -> list[Forgotten]:
+    """Return what was noted since a time."""
+    known = connection.execute(f'PRAGMA table_info("{table} forgotten")').fetchall()
+    sql = f'SELECT at_ns, conditions FROM "{table} forgotten" WHERE at_ns >= ?'
+    return connection.execute(sql, [since_ns]).fetchall() if known else []
 
 
 @contextmanager

@@ -20,6 +20,10 @@ from remembr_ros.memory.model.record import Memory
 VERSION = 3  # of the schema
 
 
+Forgotten = tuple[int, str]
+"""When something was forgotten [ns since the epoch], and its conditions: see memory.pending.forgetting."""
+
+
 class NoSuchMemory(StoreUnavailable):
     """Raised when there is no memory, and none shall be made."""
 
@@ -155,8 +159,12 @@ class Engine(Protocol):
     def problem(self) -> str:
         """What is lost or damaged, though the rest works, and what to do; empty: nothing that is known."""
 
-    def put(self, entries: Sequence[Entry]) -> None:
-        """Write memories, in place of those with the same ids; durable when it returns. Ids are unique."""
+    def put(self, entries: Sequence[Entry], changed: Sequence[Memory] = (), gone: Sequence[str] = ()) -> None:
+        """Write memories, in place of those with the same ids; durable when it returns. Ids are unique.
+
+        :param changed: with them update these, as update does,
+        :param gone: and delete those of these ids: in a file all or nothing, on a server in this order
+        """
 
     def update(self, memories: Sequence[Memory]) -> None:
         """Rewrite stored memories whose texts, and so vectors, stay the same; unknown ids are left out."""
@@ -178,6 +186,12 @@ class Engine(Protocol):
 
     def named(self, keyframes: Collection[str]) -> set[str]:
         """Return those of these keyframes that some memory names."""
+
+    def note(self, forgotten: Sequence[Forgotten], before_ns: int) -> None:
+        """Keep what was forgotten, for whoever stores what comes late; what is from before a time goes."""
+
+    def noted(self, since_ns: int) -> list[Forgotten]:
+        """Return what was noted since a time, by whomever."""
 
     def count(self, scope: Scope = ANYTHING) -> int:
         """Return how many memories the scope admits."""

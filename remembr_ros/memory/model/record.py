@@ -73,10 +73,13 @@ class Observation:
 
     :param memory: without keyframe names; the store fills them in
     :param images: the keyframes, best first: JPEG bytes
+    :param heard_ns: when this machine heard of it [ns since the Unix epoch]: what was forgotten since then is
+        not stored; 0: somebody wants it stored, whatever was forgotten
     """
 
     memory: Memory
     images: tuple[bytes, ...] = ()
+    heard_ns: int = 0
 
 
 def memory_id(robot: str, source: str, start_ns: int, other: str = '') -> str:

@@ -4,13 +4,15 @@ import logging
 import re
 import socket
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
-from remembr_ros.memory.model.engine import Stamp
+from remembr_ros.memory.model.engine import Forgotten, Stamp
 from remembr_ros.memory.server import schema
-from remembr_ros.memory.server.table import CONSISTENCY
+from remembr_ros.memory.server.table import CONSISTENCY, Table
 from remembr_ros.timestamps import format_iso
 
 logger = logging.getLogger(__name__)
@@ -152,8 +154,10 @@ def _create_records(client: Any, collection: str, stamp: str, able: Features, ti
     client.create_collection(collection, schema=fields, index_params=index, timeout=timeout_s, **_kind(able))
 
 
-def create_empty(client: Any, collection: str, description: str, timeout_s: float) -> None:
-    """Make a collection that stays without rows, unless somebody else just has.
+def create_small(
+    client: Any, collection: str, timeout_s: float, *, description: str = '', rows: bool = True
+) -> None:
+    """Make a collection for what was forgotten, or one that stays without rows, unless somebody just has.
 
     :param client: pymilvus.MilvusClient
     """
@@ -162,9 +166,14 @@ def create_empty(client: Any, collection: str, description: str, timeout_s: floa
 
     fields = client.create_schema(auto_id=False, enable_dynamic_field=False, description=description)
     fields.add_field('id', DataType.VARCHAR, max_length=64, is_primary=True)
-    fields.add_field('vector', DataType.FLOAT_VECTOR, dim=2)
+    fields.add_field('vector', DataType.FLOAT_VECTOR, dim=2)  # there has to be one
+    index = client.prepare_index_params() if rows else None  # with an index it is loaded, too
+    if index is not None:
+        fields.add_field('at_ns', DataType.INT64)
+        fields.add_field('conditions', DataType.VARCHAR, max_length=65_535)
+        index.add_index('vector', index_type='FLAT', metric_type='L2')
     try:
-        client.create_collection(collection, schema=fields, timeout=timeout_s)
+        client.create_collection(collection, schema=fields, index_params=index, timeout=timeout_s)
     except MilvusException:
         if not client.has_collection(collection, timeout=timeout_s):
             raise
@@ -187,7 +196,7 @@ def claim(client: Any, collection: str, name: str, timeout_s: float) -> None:
     claim_name = _collection(collection)
     if not client.has_collection(claim_name, timeout=timeout_s):
         whose = f'{name} {socket.gethostname()} {format_iso(time.time_ns())}'
-        create_empty(client, claim_name, whose, timeout_s)
+        create_small(client, claim_name, timeout_s, description=whose, rows=False)
     whose = client.describe_collection(claim_name, timeout=timeout_s)['description']
     if whose.partition(' ')[0] != name:
         raise InvalidRequest(
@@ -210,6 +219,40 @@ def release(client: Any, collection: str, name: str, timeout_s: float) -> None:
     """End a claim; one that does not hold is passed over."""
     if is_claimed(client, collection, name, timeout_s):
         client.drop_collection(_collection(collection), timeout=timeout_s)
+
+
+def note(
+    client: Any, collection: str, forgotten: Sequence[Forgotten], before_ns: int, timeout_s: float
+) -> None:
+    """Keep what was forgotten, in a collection that is made with the first of it; see Engine.note.
+
+    :param client: pymilvus.MilvusClient
+    """
+    table = Table(client, forgotten_of(collection), timeout_s)
+    if not client.has_collection(table.name, timeout=timeout_s):
+        create_small(client, table.name, timeout_s)
+    table.upsert(
+        {'id': uuid4().hex, 'vector': [0.0, 0.0], 'at_ns': at_ns, 'conditions': conditions}
+        for at_ns, conditions in forgotten
+    )
+    table.delete([row['id'] for row in table.rows(f'at_ns < {before_ns}', ['id'])])
+
+
+def noted(client: Any, collection: str, since_ns: int, timeout_s: float) -> list[Forgotten]:
+    """Return what was forgotten since a time, also what others have just noted.
+
+    :param client: pymilvus.MilvusClient
+    """
+    table, condition = Table(client, forgotten_of(collection), timeout_s), f'at_ns >= {since_ns}'
+    if not client.has_collection(table.name, timeout=timeout_s):
+        return []
+    table.settle(condition)
+    return [(row['at_ns'], row['conditions']) for row in table.rows(condition, ['at_ns', 'conditions'])]
+
+
+def forgotten_of(collection: str) -> str:
+    """Return the name of the collection with what was forgotten of a memory."""
+    return f'{collection}_forgotten'
 
 
 def _collection(collection: str) -> str:

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.errors import StoreUnavailable
-from remembr_ros.geometry import Point, Pose, distance
+from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.matching import ranking
 from remembr_ros.memory.matching.bm25 import rarities_among
 from remembr_ros.memory.matching.ranking import paragraphs_among
-from remembr_ros.memory.model.engine import Compared, Entry, Stamp, Summary
+from remembr_ros.memory.model.engine import Compared, Entry, Forgotten, Stamp, Summary
 from remembr_ros.memory.model.outline import Outline, outline_of
 from remembr_ros.memory.model.recall import ANYTHING, Scope, Survey, survey_of
 from remembr_ros.memory.model.record import Memory
@@ -58,15 +58,16 @@ class ServerEngine:
 
     problem = ''
 
-    compares = 30
-    """In 5 ms, where the server is on the same machine."""
+    compares = 30  # in 5 ms, where the server is on the same machine
 
-    def put(self, entries: Sequence[Entry]) -> None:
+    def put(self, entries: Sequence[Entry], changed: Sequence[Memory] = (), gone: Sequence[str] = ()) -> None:
+        self.update(changed)
         with self._writing, self._tables() as (records, passages):
             # Records last: one that is there has its passages, and after an end before that, storing again
             # finds the old record and starts over.
             passages.put(entries)
             records.upsert(schema.record_row(entry.memory, self._full_text) for entry in entries)
+        self.delete(gone)
 
     def update(self, memories: Sequence[Memory]) -> None:
         with self._writing, self._tables() as (records, passages):
@@ -101,7 +102,20 @@ class ServerEngine:
             return passages.vectors(_ids(ids))
 
     def select(self, scope: Scope = ANYTHING) -> Iterator[Memory]:
-        return self._select(filters.expression(scope), scope)
+        condition = filters.expression(scope)
+        with self._tables() as (records, _):
+            for row in records.rows(condition, schema.RECORD_FIELDS):
+                memory = schema.memory_from_row(row)
+                if scope.reaches(memory.pose.position if memory.pose else None):
+                    yield memory
+
+    def note(self, forgotten: Sequence[Forgotten], before_ns: int) -> None:
+        with self._writing, self._link.client() as client:
+            collections.note(client, self._collection, forgotten, before_ns, self._link.timeout_s)
+
+    def noted(self, since_ns: int) -> list[Forgotten]:
+        with self._link.client() as client:
+            return collections.noted(client, self._collection, since_ns, self._link.timeout_s)
 
     def named(self, keyframes: Collection[str]) -> set[str]:
         names = list(keyframes)
@@ -132,7 +146,7 @@ class ServerEngine:
                 first_ns = self._first_ns(records, condition)
                 return Survey(held, first_ns, newest[0].end_ns if newest else None, driven_m=None)
             rows = records.rows(condition, [*_PLACE_AND_TIME, 'robot', 'map_id'])
-            return survey_of(_whereabouts(row) for row in rows if within(scope, row))
+            return survey_of(schema.whereabouts(row) for row in rows if within(scope, row))
 
     def outline(self) -> Outline:
         with self._tables() as (records, _):
@@ -285,13 +299,6 @@ class ServerEngine:
         )
         return min((int(row['start_ns']) for row in rows), default=None)
 
-    def _select(self, condition: str, scope: Scope) -> Iterator[Memory]:
-        with self._tables() as (records, _):
-            for row in records.rows(condition, schema.RECORD_FIELDS):
-                memory = schema.memory_from_row(row)
-                if scope.reaches(memory.pose.position if memory.pose else None):
-                    yield memory
-
     @contextmanager
     def _tables(self) -> Iterator[tuple[Table, PassageTable]]:
         """Give the records and the passages.
@@ -311,9 +318,3 @@ def _ids(ids: Sequence[str]) -> list[str]:
 def _away_ns(row: Row, time_ns: int) -> int:
     """Return how far a memory lies from a time."""
     return max(int(row['start_ns']) - time_ns, time_ns - int(row['end_ns']), 0)
-
-
-def _whereabouts(row: Row) -> Memory:
-    """Return a memory without what was seen."""
-    pose = Pose(*place(row)) if row['placed'] else None
-    return Memory(row['id'], row['robot'], row['start_ns'], row['end_ns'], '', pose, map_id=row['map_id'])

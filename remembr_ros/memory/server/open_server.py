@@ -62,4 +62,5 @@ def _memories(client: Any) -> set[str]:
     :param client: pymilvus.MilvusClient
     """
     names = set(client.list_collections())
-    return {name for name in names if name.removesuffix('_passages') not in names - {name}}
+    ends = '_passages', '_forgotten', '_moving'
+    return {name for name in names if not any(name.removesuffix(end) in names - {name} for end in ends)}

@@ -95,6 +95,12 @@ def memory_from_row(row: Mapping[str, Any]) -> Memory:
     return codec.from_plain({**row, **lists, 'pose': pose})
 
 
+def whereabouts(row: Mapping[str, Any]) -> Memory:
+    """Return the memory of a row without what was seen."""
+    pose = Pose(row['x'], row['y'], row['z']) if row['placed'] else None
+    return Memory(row['id'], row['robot'], row['start_ns'], row['end_ns'], '', pose, map_id=row['map_id'])
+
+
 def _place(memory: Memory) -> dict[str, Any]:
     x, y, z = memory.pose.position if memory.pose else (0.0, 0.0, 0.0)
     return {'x': x, 'y': y, 'z': z, 'placed': memory.pose is not None}

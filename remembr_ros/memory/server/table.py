@@ -41,7 +41,7 @@ class Table:
             condition = filters.any_of('id', ids[start : start + PAGE])
             self.client.delete(self.name, filter=condition, timeout=self.timeout_s)
         if ids:
-            self.settle()  # unlike a write, a deletion does not tell its time, which Session goes by
+            self.settle(condition)  # unlike a write, a deletion does not tell its time, which Session goes by
 
     def rows(self, condition: str, fields: list[str]) -> Iterator[Row]:
         """Yield every row that meets the condition."""
@@ -56,9 +56,9 @@ class Table:
         finally:
             pages.close()
 
-    def settle(self) -> None:
+    def settle(self, condition: str = filters.EVERYTHING) -> None:
         """Wait until everything that has been written is seen."""
-        self._query(filters.EVERYTHING, ['id'], limit=1, consistency_level='Strong')
+        self._query(condition, ['id'], limit=1, consistency_level='Strong')
 
     def of_ids(self, key: str, ids: Sequence[str], fields: list[str]) -> Iterator[Row]:
         """Yield the rows whose key is one of these ids."""

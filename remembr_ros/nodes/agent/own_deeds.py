@@ -12,6 +12,7 @@ from remembr_ros.nodes.base.memory_conversion import memory_to_msg
 from remembr_ros.nodes.base.outbox import Outbox
 
 MOST_LETTERS = 1000  # of a question, and of its answer
+MOST_EVIDENCE = 100  # memories that an answer rests on
 _CANCELLED = (Ask.Result.CANCELLED, Ask.Result.NAV_CANCELLED)
 
 
@@ -51,6 +52,7 @@ class OwnDeeds:
             text=f'{text}; answered: {reply}' if answered and reply else text,
             outcome='succeeded' if answered else 'cancelled' if code in _CANCELLED else 'failed',
             reason='' if answered else reply,
+            evidence=tuple(memory.id for memory in outcome.answer.evidence[:MOST_EVIDENCE] if memory.id),
             pose=here and here.pose,
             frame_id=here.frame_id if here else p.map_frame,
             map_id=p.map_id,

@@ -38,10 +38,10 @@ class _Kept:
 class Outbox:
     """Publishes captions, and again those that are not answered, while the node is configured.
 
-    Each is kept until the memory node says that it is stored, or refuses it. It is sent again after a while,
-    and to whoever comes: DDS notices only after many seconds that a node was killed, and does not hand on to
-    its successor what it had not taken. Storing twice changes nothing, for the id comes from robot and time.
-    While nobody is there to answer it is sent to whoever comes only: a recording has it once.
+    Each is kept until the memory node says that it is stored or forgotten, or refuses it. It is sent again
+    after a while, and to whoever comes: DDS notices only after many seconds that a node was killed, and does
+    not hand on to its successor what it had not taken. Storing twice changes nothing, for the id comes from
+    robot and time. While nobody is there to answer it is sent to whoever comes only: a recording has it once.
     """
 
     def __init__(self, node: ManagedNode) -> None:
@@ -137,7 +137,7 @@ class Outbox:
             if ack.result == CaptionAck.READ_ONLY:
                 self._kept[ack.id].due = math.inf
                 return
-            if ack.result not in (CaptionAck.STORED, CaptionAck.REFUSED):
+            if ack.result not in (CaptionAck.STORED, CaptionAck.REFUSED, CaptionAck.FORGOTTEN):
                 return
             self._drop(ack.id)
         if ack.result == CaptionAck.REFUSED:

@@ -1,8 +1,10 @@
 """Captions as they come to the memory node: checked, stored by a thread, and answered."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import replace
 
+from rclpy.clock import ROSClock
 from rclpy.duration import Duration
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
@@ -19,9 +21,12 @@ from remembr_ros.nodes.base.memory_conversion import caption_id, observation_fro
 from remembr_ros.nodes.base.worker_pool import WorkThread
 from remembr_ros.nodes.memory.parameters import MemoryParameters
 from remembr_ros.nodes.memory.services import READ_ONLY
+from remembr_ros.timestamps import NS
 
 ARRIVE_S = 0.2  # [s] when the publisher goes, for the last answers to arrive
 LOADING_S = 0.2  # [s] between attempts while the embedder is being loaded, which is no failure
+LATE_NS = 86_400 * NS  # an outbox holds a thousand captions
+MAX_HEARD = 10_000  # captions not stored, of which is known when they were heard first
 MAX_BYTES = 256_000_000  # that captions which wait for the store may take, their keyframes for the most part
 
 
@@ -54,10 +59,12 @@ class CaptionIntake:
         self.writer = StoreWriter(
             store,
             self._stored,
-            lambda observation, why: self._answer(observation.memory.id, CaptionAck.REFUSED, why),
+            self._answer,
             node.get_logger(),
             parameters,
         )
+        store.late.queues.append(self.writer)
+        self._store = store
 
     def listen(self) -> None:
         """Hear captions, until the node is out of service."""
@@ -65,6 +72,7 @@ class CaptionIntake:
 
     def close(self) -> None:
         """Answer no more; wait a little for the last answers to arrive."""
+        self._store.late.queues.remove(self.writer)
         self._acks.wait_for_all_acked(Duration(seconds=ARRIVE_S))
         self._node.destroy_publisher(self._acks)
 
@@ -86,7 +94,18 @@ class CaptionIntake:
             self._node.get_logger().warning(f'caption rejected: {error}', throttle_duration_sec=1.0)
             self._answer(caption_id(msg), CaptionAck.REFUSED, str(error))
             return
-        self.writer.put(observation)
+        self.writer.put(replace(observation, heard_ns=self._heard_ns(observation.memory)))
+
+    def _heard_ns(self, memory: Memory) -> int:
+        """Return when it was heard [ns since the Unix epoch]; of what may come late, when it was seen.
+
+        Whoever sends it may have kept it for a day. What is older is played back, and so is simulated time.
+        """
+        now_ns = time.time_ns()
+        clock = self._node.get_clock()
+        simulated = isinstance(clock, ROSClock) and clock.ros_time_is_active
+        fresh = simulated or not 0 <= now_ns - memory.end_ns <= LATE_NS
+        return now_ns if fresh else memory.end_ns
 
     def _stored(self, observations: list[Observation], memories: list[Memory]) -> None:
         for observation in observations:
@@ -110,24 +129,25 @@ class StoreWriter(WorkThread[Observation]):
 
     :param on_stored: called with each batch and its memories, once they are durable: one for each
         observation, so that a memory that several of them extended comes several times
-    :param on_refused: called with an observation that makes no sense to the store, and why
+    :param answer: called with the id of what is not stored, why as in CaptionAck, and why for people
     """
 
     def __init__(
         self,
         store: MemoryStore,
         on_stored: Callable[[list[Observation], list[Memory]], None],
-        on_refused: Callable[[Observation, str], None],
+        answer: Callable[[str, int, str], None],
         log: RcutilsLogger,
         parameters: MemoryParameters,
     ) -> None:
         self._store = store
         self._on_stored = on_stored
-        self._on_refused = on_refused
+        self._answer = answer
         self._log = log
         self._batch_size = parameters.batch_size
         self._retry_period_s = parameters.retry_period
         self._waiting: dict[str, Observation] = {}
+        self._heard: dict[str, int] = {}
         self._bytes = 0
         self.is_full = False
         """Whether there was no room for the last one that came; until there is again."""
@@ -139,8 +159,13 @@ class StoreWriter(WorkThread[Observation]):
         """Queue an observation; returns at once. What waits already, and is sent again, is queued once."""
         key, waiting = observation.memory.id, self._waiting
         with self._changed:
-            if observation in self._at:
+            if any((at.memory, at.images) == (observation.memory, observation.images) for at in self._at):
                 return
+            heard_ns = self._heard[key] = min(
+                observation.heard_ns, self._heard.pop(key, observation.heard_ns)
+            )
+            while len(self._heard) > MAX_HEARD:
+                del self._heard[next(iter(self._heard))]
             more = _size(observation) - (_size(waiting[key]) if key in waiting else 0)
             self.is_full = self._bytes + more > MAX_BYTES
             if self.is_full:
@@ -149,9 +174,22 @@ class StoreWriter(WorkThread[Observation]):
                     throttle_duration_sec=10.0,
                 )
                 return
-            waiting[key] = observation
+            waiting[key] = replace(observation, heard_ns=heard_ns)
             self._bytes += more
             self._changed.notify_all()
+
+    def queued(self) -> list[Observation]:
+        """Return what waits and what is being stored."""
+        with self._changed:
+            return [*self._waiting.values(), *self._at]
+
+    def forget(self, ids: Collection[str]) -> None:
+        """Take out what waits of these ids; of what is being stored the store says so."""
+        with self._changed:
+            gone = [self._waiting.pop(key) for key in self._waiting.keys() & set(ids)]
+            self._bytes -= sum(map(_size, gone))
+        for observation in gone:
+            self._answer(observation.memory.id, CaptionAck.FORGOTTEN, '')
 
     def close(self, timeout_s: float = 5.0) -> int:
         """End the thread, after the batch it is at; return how many observations were given up.
@@ -182,9 +220,9 @@ class StoreWriter(WorkThread[Observation]):
                 if (error := self._store_or_wait([observation])) is not None:
                     self.rejected += 1
                     self._log.error(f'a caption was refused: {self.problem}')
-                    self._forget([observation])
+                    self._settle([observation])
                     if isinstance(error, InvalidRequest):  # else it may be stored when it is sent again
-                        self._on_refused(observation, str(error))
+                        self._answer(observation.memory.id, CaptionAck.REFUSED, str(error))
         if not self._at:  # else it was given up, and this is why
             self.problem = ''
 
@@ -193,7 +231,7 @@ class StoreWriter(WorkThread[Observation]):
         started = time.monotonic()
         while True:
             try:
-                memories = self._store.add(list(batch))
+                memories = self._store.add_heard(list(batch))
             except EmbedderLoading:
                 pause_s = LOADING_S
             except (StoreUnavailable, EmbedderUnavailable) as error:
@@ -206,16 +244,23 @@ class StoreWriter(WorkThread[Observation]):
                 return error
             else:
                 self.latency_s = time.monotonic() - started
-                self.stored += len(memories)
-                self.merged += sum(m.id != o.memory.id for m, o in zip(memories, batch, strict=True))
-                self._forget(batch)
-                self._on_stored(list(batch), memories)
+                self._settle(batch)
+                stored = [(o, m) for o, m in zip(batch, memories, strict=True) if m is not None]
+                for observation, _ in stored:
+                    self._heard.pop(observation.memory.id, None)
+                self.stored += len(stored)
+                self.merged += sum(memory.id != observation.memory.id for observation, memory in stored)
+                if stored:
+                    self._on_stored([observation for observation, _ in stored], [m for _, m in stored])
+                for observation, memory in zip(batch, memories, strict=True):
+                    if memory is None:
+                        self._answer(observation.memory.id, CaptionAck.FORGOTTEN, '')
                 return None
             with self._changed:
                 if self._changed.wait_for(lambda: self._closed, pause_s):
                     return None
 
-    def _forget(self, batch: list[Observation]) -> None:
+    def _settle(self, batch: list[Observation]) -> None:
         """Take what is settled out of what is being stored."""
         settled = {observation.memory.id for observation in batch}
         with self._changed:

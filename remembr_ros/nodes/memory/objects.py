@@ -56,10 +56,7 @@ class ObjectServices:
             elif request.edition != response.edition:
                 raise ObjectsChanged('somebody else changed objects meanwhile: read them again')
             else:
-                stored = self._store.add(self._pictured(observations)) if observations else []
-                # Last: a kill in between leaves both, of which the one is an alias of the other.
-                if request.gone:
-                    self._store.forget(list(request.gone), leave_traces=True)
+                stored = self._store.supersede(self._pictured(observations), list(request.gone))
                 response.objects = [memory_to_msg(replace(memory, facts={})) for memory in stored]
                 self._on_stored(stored)
 

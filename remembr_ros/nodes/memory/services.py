@@ -220,7 +220,7 @@ class MemoryServices:
     def _forget(self, request: Forget.Request, response: Forget.Response) -> None:
         ids, scope, text = forget_conditions(request)
         if request.dry_run:
-            found = self._store.matching(ids, scope, text)
+            found = self._store.doomed(ids, scope, text)
             response.count = len(found)
             response.ids = [memory.id for memory in found[:MAX_IDS]]
             return

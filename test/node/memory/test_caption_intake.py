@@ -67,7 +67,7 @@ def test_what_waits_for_the_store_is_answered_when_it_is_stored(robot, node, ack
         raise StoreUnavailable('the disk is full')
 
     with monkeypatch.context() as patch:
-        patch.setattr(node._store, 'add', away)
+        patch.setattr(node._store, 'add_heard', away)
         captions.publish(caption(0, 'a red door'))
         robot.wait(lambda: len(asked) > 1, 'two attempts')
         captions.publish(caption(0, 'a red door'))  # as a captioner that has no answer does

@@ -133,8 +133,9 @@ def test_a_store_that_hangs_fills_no_memory_and_the_node_ends_in_time(robot, tmp
     monkeypatch.setattr(caption_intake, 'MAX_BYTES', 1_000_000)
     node = start(robot, tmp_path, drain_timeout=0.5, batch_size=1)
     released, entered = threading.Event(), threading.Event()
-    add = node._store.add
-    monkeypatch.setattr(node._store, 'add', lambda batch: (entered.set(), released.wait(60.0), add(batch))[2])
+    add = node._store.add_heard
+    slow = lambda batch: (entered.set(), released.wait(60.0), add(batch))[2]  # noqa: E731
+    monkeypatch.setattr(node._store, 'add_heard', slow)
     captions = robot.talk(MemoryMsg, 'captions')
     captions.publish(caption(0, 'number 0'))
     robot.wait(entered.is_set, 'a store that hangs')
@@ -155,8 +156,9 @@ def test_a_store_that_hangs_fills_no_memory_and_the_node_ends_in_time(robot, tmp
 def test_what_is_queued_is_stored_when_the_node_is_deactivated(robot, tmp_path, monkeypatch):
     node = start(robot, tmp_path, drain_timeout=20.0)
     entered, released = threading.Event(), threading.Event()
-    add = node._store.add
-    monkeypatch.setattr(node._store, 'add', lambda batch: (entered.set(), released.wait(20.0), add(batch))[2])
+    add = node._store.add_heard
+    slow = lambda batch: (entered.set(), released.wait(20.0), add(batch))[2]  # noqa: E731
+    monkeypatch.setattr(node._store, 'add_heard', slow)
     captions = robot.talk(MemoryMsg, 'captions')
     for i in range(5):
         captions.publish(caption(10 * i, f'number {i}', 5.0 * i))

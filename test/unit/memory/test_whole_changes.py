@@ -12,11 +12,14 @@ from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose, RigidTransform
 from remembr_ros.memory import whole_changes, write_ahead_log
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
-from remembr_ros.memory.model.record import Memory, moved
-from remembr_ros.memory.whole_changes import WholeChanges
+from remembr_ros.memory.model.recall import Scope
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.whole_changes import MapMove, WholeChanges
 from test.unit.memory.test_store import jpeg
 
 Make = Callable[..., Memory]
+BY_100 = MapMove('a', RigidTransform((100.0, 0.0, 0.0)), None, None)
+A_TO_B = MapMove('a', None, 'b', None)
 
 
 class Killed(BaseException):
@@ -45,6 +48,9 @@ class Rows:
         self.room = True
         self.claimed = ''
         self.step = step
+
+    def select(self, scope: Scope) -> list[Memory]:
+        return [memory for memory in self.there.values() if scope.admits(memory)]
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
         return [self.there[i] for i in ids if i in self.there]
@@ -120,16 +126,12 @@ def retain(changes: WholeChanges, rows: Any) -> None:
 
 
 def transform(changes: WholeChanges, rows: Any) -> None:
-    by = RigidTransform((100.0, 0.0, 0.0))
-    changes.move(rows, 'a by 100', lambda: [(m, moved(m, by)) for m in rows.there.values()], leaves=False)
+    changes.move(rows, BY_100)
     changes.close()
 
 
 def rename(changes: WholeChanges, rows: Any) -> None:
-    def renamed() -> list[tuple[Memory, Memory]]:
-        return [(m, moved(m, map_id='b')) for m in rows.there.values() if m.map_id == 'a']
-
-    changes.move(rows, 'a to b', renamed, leaves=True)
+    changes.move(rows, A_TO_B)
     changes.close()
 
 
@@ -227,11 +229,11 @@ def test_something_else_may_be_asked_for_after_a_cut(tmp_path: Path, make: Make,
     changes.close()  # nobody was told of anything
     step.left = 10**9
     changes = case.opened()
-    assert changes.was_cut_off(case.rows, 'a by 100')
-    assert not changes.was_cut_off(case.rows, 'a to b')
+    assert changes.was_cut_off(case.rows, BY_100)
+    assert not changes.was_cut_off(case.rows, A_TO_B)
     rename(changes, case.rows)
     assert case.state()[0] == [(f'm{i}', 100.0 + i, 'b') for i in range(4)]
-    assert not changes.was_cut_off(case.rows, 'a by 100')
+    assert not changes.was_cut_off(case.rows, BY_100)
 
 
 def cut_off(case: Case, step: Steps, verb: Verb) -> None:
@@ -251,7 +253,7 @@ def test_an_older_copy_of_the_rows_is_moved_anew(tmp_path: Path, make: Make, ste
     cut_off(case, step, transform)
     case.rows.there = before
     changes = case.opened()
-    assert not changes.was_cut_off(case.rows, 'a by 100')
+    assert not changes.was_cut_off(case.rows, BY_100)
     transform(changes, case.rows)
     assert [m.pose and m.pose.x for m in case.rows.there.values()] == [100.0, 101.0, 102.0, 103.0]
 
@@ -265,7 +267,7 @@ def test_memories_without_a_place_do_not_tell_that_others_were_moved(
     cut_off(case, step, transform)
     case.rows.there = before
     changes = case.opened()
-    assert not changes.was_cut_off(case.rows, 'a by 100')  # type: ignore[arg-type]
+    assert not changes.was_cut_off(case.rows, BY_100)  # type: ignore[arg-type]
     transform(changes, case.rows)
     assert [m.pose and m.pose.x for m in case.rows.there.values()] == [None, 101.0, 102.0, 103.0]
 
@@ -276,7 +278,7 @@ def test_of_an_older_copy_of_some_rows_these_are_moved(tmp_path: Path, make: Mak
     cut_off(case, step, transform)
     case.rows.there |= {'m1': before['m1'], 'm2': before['m2'], 'm4': make(4, map_id='a')}
     changes = case.opened()
-    assert changes.was_cut_off(case.rows, 'a by 100')  # type: ignore[arg-type]
+    assert changes.was_cut_off(case.rows, BY_100)  # type: ignore[arg-type]
     transform(changes, case.rows)
     places = [m.pose and m.pose.x for m in case.rows.there.values()]
     assert places == [100.0, 101.0, 102.0, 103.0, 4.0]  # the last one came since
@@ -319,7 +321,7 @@ def test_what_came_to_the_old_name_since_is_renamed_as_well(tmp_path: Path, make
     cut_off(case, step, rename)
     case.rows.there['m4'] = make(4, map_id='a')
     changes = case.opened()
-    assert changes.was_cut_off(case.rows, 'a to b')
+    assert changes.was_cut_off(case.rows, A_TO_B)
     rename(changes, case.rows)
     assert {m.map_id for m in case.rows.there.values()} == {'b'}
     assert not list(tmp_path.glob('undone/*'))
@@ -352,7 +354,7 @@ def test_what_lost_its_claim_is_not_finished(tmp_path: Path, make: Make, step: S
     step.left = 10**9
     case.rows.claimed = ''  # dropped, because that machine seemed to be gone for ever
     before = case.state()[0]
-    assert not case.opened().was_cut_off(case.rows, 'a by 100')
+    assert not case.opened().was_cut_off(case.rows, BY_100)
     assert case.state()[0] == before
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.codec import FIELDS, checked, facts_size, from_plain, to_plain
 from remembr_ros.memory.model.record import SOURCES, Memory, Observation
+from remembr_ros.memory.pending import spool
 from remembr_ros.memory.server import schema
-from remembr_ros.memory.spool import spool
 from remembr_ros.timestamps import MAX_NS
 
 numbers = st.floats(-1e6, 1e6)

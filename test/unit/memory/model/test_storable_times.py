@@ -15,8 +15,8 @@ from remembr_ros.memory.model.engine import Entry
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.model.storable import storable
 from remembr_ros.memory.opening import open_store
-from remembr_ros.memory.spool.spool import Spool
-from remembr_ros.memory.spool.writer import SpoolingWriter
+from remembr_ros.memory.pending.spool import Spool
+from remembr_ros.memory.pending.writer import SpoolingWriter
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS, parse_time
 from test.patience import holds_within

@@ -34,9 +34,9 @@ from remembr_ros.memory.objects.known import (
 from remembr_ros.memory.objects.query import object_json
 from remembr_ros.memory.objects.wording import is_called, of_itself, sentence
 from remembr_ros.memory.opening import open_store
+from remembr_ros.memory.pending.spool import Spool
+from remembr_ros.memory.pending.writer import SpoolingWriter
 from remembr_ros.memory.retention import RetentionPolicy, plan_retention
-from remembr_ros.memory.spool.spool import Spool
-from remembr_ros.memory.spool.writer import SpoolingWriter
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS
 from test.object_scene import T0, known_object

@@ -32,7 +32,7 @@ class Store:
         self.gate = threading.Event()
         self.gate.set()
 
-    def add(self, observations):
+    def add_heard(self, observations):
         self.tried.set()
         assert self.gate.wait(10)
         if self.down.is_set():
@@ -69,7 +69,7 @@ def writer(store):
     made = StoreWriter(
         store,
         lambda batch, memories: stored.extend(zip(batch, memories, strict=True)),
-        lambda observation, why: refused.append((observation.memory.id, why)),
+        lambda memory_id, result, why: refused.append((memory_id, why)),
         Log(),
         MemoryParameters(batch_size=3, retry_period=0.01),
     )
@@ -122,7 +122,7 @@ def test_an_embedder_that_is_being_loaded_is_no_failure(store, monkeypatch):
 
     writer = StoreWriter(store, nobody, nobody, log := Log(), MemoryParameters())
     with monkeypatch.context() as patch:
-        patch.setattr(store, 'add', loading)
+        patch.setattr(store, 'add_heard', loading)
         writer.put(observation('early'))
         assert asked.wait(10)
         assert (writer.problem, writer.waiting, log.lines) == ('', 1, [])
@@ -196,7 +196,7 @@ def test_what_there_is_no_room_for_is_not_taken_until_there_is(store, monkeypatc
 
 
 def test_what_extends_a_memory_is_counted(store):
-    store.add = lambda observations: [observation('stay').memory for _ in observations]
+    store.add_heard = lambda observations: [observation('stay').memory for _ in observations]
     heard = []
     writer = StoreWriter(store, lambda _, memories: heard.extend(memories), nobody, Log(), MemoryParameters())
     writer.put(observation('stay'))

@@ -55,6 +55,7 @@ def _entry(content: mmap.mmap, at: int) -> bytes | None:
 def encode(observation: Observation) -> bytes:
     """Return an observation as bytes: a line of JSON with the sizes of the images, then the images."""
     head = {**to_plain(observation.memory), 'images': [len(image) for image in observation.images]}
+    head['heard_ns'] = observation.heard_ns
     return b'\n'.join((json.dumps(head).encode(), b''.join(observation.images)))
 
 
@@ -66,4 +67,4 @@ def decode(data: bytes) -> Observation:
     for size in head['images']:
         images.append(rest[:size])
         rest = rest[size:]
-    return Observation(from_plain(head), tuple(images))
+    return Observation(from_plain(head), tuple(images), head.get('heard_ns', 0))

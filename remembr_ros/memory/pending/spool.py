@@ -15,7 +15,7 @@ from pathlib import Path
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.durable import sync_folder, write_at
 from remembr_ros.memory.model.record import Memory, Observation
-from remembr_ros.memory.spool.entry import (
+from remembr_ros.memory.pending.entry import (
     DRAINED,
     FRAME,
     MAGIC,

@@ -15,7 +15,7 @@ from remembr_ros.errors import StoreUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.memory import durable
 from remembr_ros.memory.model.record import Memory, Observation
-from remembr_ros.memory.spool.spool import Spool
+from remembr_ros.memory.pending.spool import Spool
 
 REPOSITORY = Path(__file__).resolve().parents[4]
 IN_A_FOLDER = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -268,7 +268,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from remembr_ros.memory.model.record import Memory, Observation
-from remembr_ros.memory.spool.spool import Spool
+from remembr_ros.memory.pending.spool import Spool
 spool = Spool(Path(sys.argv[1]))
 i = int(sys.argv[2])
 while True:

@@ -2,13 +2,14 @@
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from remembr_ros.errors import InvalidRequest, RemembrError, StoreUnavailable
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.model.storable import storable
-from remembr_ros.memory.spool.spool import Spool
+from remembr_ros.memory.pending.spool import Spool
 
 logger = logging.getLogger(__name__)
 
@@ -41,17 +42,20 @@ class SpoolingWriter:
     :param store_now: stores observations durably; storing one again changes nothing; raises StoreUnavailable
         while the server is away, InvalidRequest for what can never be stored
     :param spool: closed with this
+    :param is_forgotten: tells whether one was forgotten since it was heard: it does not wait
     :param retry_s: between attempts while the server is away [s]
     """
 
     def __init__(
         self,
-        store_now: Callable[[Sequence[Observation]], list[Memory]],
+        store_now: Callable[[Sequence[Observation]], list[Memory | None]],
         spool: Spool,
+        is_forgotten: Callable[[Observation], bool] = lambda observation: False,
         retry_s: float = RETRY_S,
     ) -> None:
         self._store_now = store_now
         self._spool = spool
+        self._is_forgotten = is_forgotten
         self._retry_s = retry_s
         self._adding = threading.Lock()
         self._draining = threading.Lock()
@@ -61,10 +65,10 @@ class SpoolingWriter:
         self._thread = threading.Thread(target=self._drain, name='spool', daemon=True)
         self._thread.start()
 
-    def add(self, observations: Sequence[Observation]) -> list[Memory]:
+    def add(self, observations: Sequence[Observation]) -> list[Memory | None]:
         """Store observations, now or later; they survive whatever happens once this returns.
 
-        :return: the memories; those that wait are without the names of their keyframes
+        :return: the memories; those that wait are without the names of their keyframes; None: forgotten
         :raises InvalidRequest: a memory makes no sense; nothing is stored
         :raises StoreUnavailable: the server is away, and the spool is full or does not work
         """
@@ -79,19 +83,22 @@ class SpoolingWriter:
                 else:
                     self._note('')
                     return stored
-            self._spool.append(observations)
+            waiting = [replace(o, heard_ns=o.heard_ns or time.time_ns()) for o in observations]
+            waiting = [observation for observation in waiting if not self._is_forgotten(observation)]
+            self._spool.append(waiting)
         with self._wake:
             self._wake.notify_all()
-        return [observation.memory for observation in observations]
+        ids = {observation.memory.id for observation in waiting}
+        return [o.memory if o.memory.id in ids else None for o in observations]
 
-    def forget(self, predicate: Callable[[Memory], bool], *, leave_traces: bool = False) -> int:
-        """Remove waiting memories that meet a condition; see :meth:`Spool.forget`."""
-        with self._draining:  # nothing is on its way meanwhile
-            return self._spool.forget(predicate, leave_traces=leave_traces)
+    def queued(self) -> list[Observation]:
+        """Return what waits."""
+        return self._spool.peek(self._spool.count)
 
-    def matching(self, predicate: Callable[[Memory], bool]) -> list[Memory]:
-        """Return the waiting memories that meet a condition; see :meth:`Spool.matching`."""
-        return self._spool.matching(predicate)
+    def forget(self, ids: Collection[str]) -> None:
+        """Remove waiting memories; see :meth:`Spool.forget`."""
+        with self._adding, self._draining:  # nothing is on its way meanwhile
+            self._spool.forget(lambda memory: memory.id in ids)
 
     def state(self) -> SpoolState:
         """Return what waits."""

@@ -1,1 +1,0 @@
-"""Observations that wait on disk until the server that they belong to is back. Start at writer.py."""
