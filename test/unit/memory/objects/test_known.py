@@ -183,7 +183,7 @@ def test_what_waits_for_a_server_keeps_its_facts(own: MemoryStore, tmp_path: Pat
     observations = [Observation(known_object(i).memory, (crop(i),)) for i in range(3)]
     writer = SpoolingWriter(server, Spool(tmp_path / 'spool'), retry_s=0.01)
     assert writer.add(observations) == [one.memory for one in observations]
-    waiting = writer.matching(lambda memory: memory.source == OBJECT)
+    waiting = [o.memory for o in writer.queued() if o.memory.source == OBJECT]
     assert waiting == [one.memory for one in observations]
     writer.close()
     writer = SpoolingWriter(server, Spool(tmp_path / 'spool'), retry_s=0.01)
