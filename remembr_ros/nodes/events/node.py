@@ -1,6 +1,5 @@
 """The events node: stores the robot's deeds, from the topics of its graph and from what it is told."""
 
-import importlib
 from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -22,6 +21,7 @@ from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
 from remembr_ros.nodes.base.memory_conversion import memory_to_msg
+from remembr_ros.nodes.base.message_types import message_type
 from remembr_ros.nodes.base.outbox import MAX_CAPTIONS, Outbox
 from remembr_ros.nodes.base.pose_source import PoseSubscription, check_pose_parameters
 from remembr_ros.nodes.base.services import until
@@ -92,24 +92,6 @@ class GraphWatch:
             reliable=all(profile.reliability == ReliabilityPolicy.RELIABLE for profile in offered),
             latched=all(profile.durability == DurabilityPolicy.TRANSIENT_LOCAL for profile in offered),
         )
-
-
-def message_type(name: str) -> type[Any]:
-    """Return the class of a message, such as nav2_msgs/action/NavigateToPose_FeedbackMessage.
-
-    :raises ImportError: its package is not installed
-    :raises AttributeError: its package does not have it
-    """
-    package, folder, base = name.split('/')
-    module = importlib.import_module(f'{package}.{folder}')
-    first, *parts = base.split('_')
-    found: Any = getattr(module, first)
-    if folder == 'action':
-        found = found.Impl
-    for part in parts:  # of an action FeedbackMessage or SendGoal_Event, of a service Event
-        found = getattr(found, part, None) or getattr(found, f'{part}Service')
-    kind: type[Any] = found
-    return kind
 
 
 TAKE_S = 0.5  # [s] between two looks at which deeds are over

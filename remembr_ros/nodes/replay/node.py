@@ -1,6 +1,5 @@
 """The bag player node: publishes what a bag holds, with /clock, on machines without `ros2 bag`."""
 
-import importlib
 import sys
 import time
 from collections.abc import Collection, Iterator
@@ -21,6 +20,7 @@ from remembr_ros.nodes.base.conversions import time_to_msg
 from remembr_ros.nodes.base.declaration import declare_parameters
 from remembr_ros.nodes.base.lifecycle import spinning, until_signal
 from remembr_ros.nodes.base.managed_node import NAMESPACE
+from remembr_ros.nodes.base.message_types import message_type
 from remembr_ros.nodes.replay.parameters import BagPlayerParameters
 from remembr_ros.printable import printable
 from remembr_ros.stop import Stop
@@ -162,8 +162,9 @@ class BagPlayerNode(Node):
         for topic, kind in sorted(bag.topics.items()):
             if (wanted and topic not in wanted) or topic == CLOCK_TOPIC:
                 continue
-            message = message_class(kind)
-            if message is None:
+            try:
+                message = message_type(kind)
+            except (ImportError, AttributeError):
                 skipped.append(f'{topic} ({kind})')
                 continue
             # ROS 1 bags may have names without a slash, and some that ROS 2 does not allow.
@@ -223,15 +224,6 @@ def _readable(bag: RawBag, topics: list[str], node: Node) -> Iterator[tuple[str,
         yield from bag.messages(topics)
     except BagUnreadable as error:
         node.get_logger().error(f'played up to the damage: {error}')
-
-
-def message_class(kind: str) -> type | None:
-    """Return the message class of a type such as 'sensor_msgs/msg/Image'; None if it is not installed."""
-    package, _, name = kind.partition('/msg/')
-    try:
-        return getattr(importlib.import_module(f'{package}.msg'), name, None)
-    except ImportError:
-        return None
 
 
 def _profile(topic: str) -> QoSProfile:
