@@ -149,7 +149,8 @@ def test_two_look_at_one_robot(robot, goals, processes, page, tmp_path):
     assert situation['drive']['asker'] == 'act token from 127.0.0.1'
     assert other.call('POST', '/api/confirm', yes)[0] == 403
     assert goals == []
-    assert me.call('POST', '/api/confirm', yes) == (200, {'detail': 'the robot drives'})
+    said = {'detail': 'confirmed; whether it drives is told with the drive'}
+    assert me.call('POST', '/api/confirm', yes) == (200, said)
     robot.wait(lambda: goals, 'a goal')
     assert (goals[0].pose.position.x, goals[0].header.frame_id) == (10.0, 'map')
     robot.wait(lambda: other.get('/api/situation')['drive']['stage'] == 'sent', 'the end of the drive')

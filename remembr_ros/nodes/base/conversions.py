@@ -206,10 +206,10 @@ MAX_SIGNS = 1_000  # texts read in one scene
 MAX_KEYFRAMES = 20  # keyframes that come with a caption; the captioner sends at most 10
 MAX_KEYFRAME_BYTES = 50_000_000  # of all keyframes of a caption
 MAX_REASON = 500  # characters of why a caption is not stored
-MAX_IDS = 10_000  # ids, or robots, named in one request or response
+MAX_IDS = MAX_LIMIT  # ids, or robots, named in one request or response
 
 _LONGER = {'text': MAX_QUERY, 'question': MAX_TEXT, 'caption': MAX_TEXT, 'facts': MAX_TEXT}
-_OF_KIND = {Recall.Request: {'ids': MAX_LIMIT}, Remember.Request: {'text': MAX_TEXT}}
+_OF_KIND = {Remember.Request: {'text': MAX_TEXT}}
 """How long a field may be that is more than a name: of any message, and of one kind."""
 
 _NO_NAMES = ('scene_text', 'passages', 'keyframes')

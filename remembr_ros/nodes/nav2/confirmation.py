@@ -75,5 +75,6 @@ class Confirmation:
         response.success = True
         error = None if request.yes else NotConfirmed('a person refused the goal')
         settle(self._node, waiting, error)
-        response.message = 'the robot does not drive' if error else 'the robot drives'
+        confirmed = 'confirmed; whether it drives is told with the drive'
+        response.message = 'the robot does not drive' if error else confirmed
         return response

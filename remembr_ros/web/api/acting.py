@@ -204,7 +204,7 @@ def go(site: SITE, request: Request, body: GoRequest) -> forms.DriveJson:
 
 @routes.post('/api/confirm')
 def confirm(site: SITE, request: Request, body: ConfirmRequest) -> dict[str, str]:
-    """Say yes or no to the goals that wait; `detail`: what came of it."""
+    """Say yes or no to the goals that wait; the event `situation` tells how the drive goes on."""
     _can(site, Ability.DRIVE)
     with refused_as(409):
         return {'detail': site.drives.confirm(body.yes, body.proposal, asker=request.state.who)}

@@ -412,7 +412,7 @@ def test_a_goal_is_looked_at_again_when_a_person_has_confirmed_it(robot, scene):
     waiting = one.ask()
     robot.wait(lambda: one.agent._navigator._confirmation._waiting, 'it waits')
     assert change(one.agent, keep_out=['0 0, 9 0, 9 9, 0 9']).successful
-    assert confirm(one, True).success
+    assert confirm(one, True).message == 'confirmed; whether it drives is told with the drive'
     result = one.asker.result(waiting).result
     assert (result.error_code, one.goals) == (CODES.GOAL_REJECTED, [])
     assert 'meanwhile the goal is in a keep-out area' in result.error_msg

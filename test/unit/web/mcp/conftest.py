@@ -72,7 +72,7 @@ class DrivingBackend(LocalBackend):
     def confirm(self, yes: bool, proposal: str) -> str:
         self.yes = yes
         self.said.set()
-        return 'the robot drives' if yes else 'the robot does not drive'
+        return 'confirmed; whether it drives is told with the drive' if yes else 'the robot does not drive'
 
     def stop(self) -> str:
         return 'stopped'
