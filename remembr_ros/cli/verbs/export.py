@@ -37,6 +37,7 @@ def run(args: argparse.Namespace) -> int:
     held = None if is_server(args.memory) else database_path(args.memory).resolve()
     if path.exists() and (not args.force or path.resolve() == held):
         raise InvalidRequest(f'{path}: there already; choose another name, or --force to replace an export')
+    damaged: list[tuple[str, str]] = []
     with (
         stdout_for_json(args.json),
         open_memory(args, read_only=True) as store,
@@ -49,8 +50,10 @@ def run(args: argparse.Namespace) -> int:
             vectors=not args.no_vectors,
             keyframes=not args.no_keyframes,
             on_progress=show,
+            on_damaged=lambda *which: damaged.append(which),
         )
     size = path.stat().st_size
-    result = {'file': str(path), 'memories': count, 'bytes': size}
-    print_result(args.json, result, f'{count} memories in {path}, {size / 1e6:.1f} MB')
+    result = {'file': str(path), 'memories': count, 'bytes': size, 'damaged_keyframes': len(damaged)}
+    without = f', without {len(damaged)} damaged keyframes' if damaged else ''
+    print_result(args.json, result, f'{count} memories in {path}, {size / 1e6:.1f} MB{without}')
     return 0

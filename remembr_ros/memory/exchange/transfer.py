@@ -1,6 +1,7 @@
 """Exports memories to a file and imports them, a batch at a time; backups are exports, too."""
 
 import gzip
+import logging
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -18,6 +19,7 @@ from remembr_ros.memory.exchange.json_lines import (
     read_lines,
     write_lines,
 )
+from remembr_ros.memory.keyframes.files import keyframe_name
 from remembr_ros.memory.matching.ranking import passages
 from remembr_ros.memory.model.engine import Entry
 from remembr_ros.memory.model.recall import ANYTHING, Scope
@@ -26,6 +28,8 @@ from remembr_ros.memory.model.storable import storable
 from remembr_ros.memory.store import MemoryStore
 
 OnProgress = Callable[[int], None]
+
+_log = logging.getLogger(__name__)
 
 
 def write(
@@ -119,13 +123,17 @@ def export_memories(
     vectors: bool = True,
     keyframes: bool = True,
     on_progress: OnProgress = lambda count: None,
+    on_damaged: Callable[[str, str], object] = lambda memory_id, name: None,
 ) -> int:
     """Write memories to a file, oldest first; the same memories make the same file.
+
+    Images that are not here, such as of another robot, and damaged ones are left out; the latter are logged.
 
     :param path: its name says the format, see :func:`write`
     :param vectors: write the vectors, too: a store with the same embedder need not make them again
     :param keyframes: write the images, too
     :param on_progress: called with the number of memories written so far
+    :param on_damaged: called with the id of a memory and the name of a keyframe of it that is damaged
     :return: how many memories were written
     :raises InvalidRequest: the scope makes no sense
     :raises StoreUnavailable: the database does not work
@@ -137,7 +145,7 @@ def export_memories(
     stamp = store.engine.stamp
     made_by = (stamp.embedder, stamp.dimension) if vectors else ('', 0)
     header = Header(*made_by, vectors=vectors, keyframes=keyframes, count=len(ids))
-    return write(path, header, _items(store, ids, header), on_progress)
+    return write(path, header, _items(store, ids, header, on_damaged), on_progress)
 
 
 def import_memories(
@@ -192,13 +200,23 @@ def import_memories(
     return done
 
 
-def _items(store: MemoryStore, ids: list[str], header: Header) -> Iterator[PortableMemory]:
+def _items(
+    store: MemoryStore, ids: list[str], header: Header, on_damaged: Callable[[str, str], object]
+) -> Iterator[PortableMemory]:
     for start in range(0, len(ids), BATCH):
         batch = ids[start : start + BATCH]
         vectors = store.engine.vectors(batch) if header.vectors else {}
         for memory in store.get(batch):
-            images = store.keyframes.those_of(memory.keyframes) if header.keyframes else ()
-            yield PortableMemory(memory, vectors.get(memory.id), images)
+            names = memory.keyframes if header.keyframes else ()
+            images = {keyframe_name(image): image for image in store.keyframes.those_of(names)}
+            for name in store.keyframes.present(set(names) - set(images)):
+                _log.warning(
+                    'memory %s: keyframe %s in %s is damaged, and left out; put it back from a backup',
+                    *(memory.id, name, store.keyframes.folder),
+                )
+                on_damaged(memory.id, name)
+            whole = tuple(images[name] for name in names if name in images)
+            yield PortableMemory(memory, vectors.get(memory.id), whole)
 
 
 def _import_batch(store: MemoryStore, batch: list[PortableMemory], fits: bool, done: Imported) -> None:

@@ -97,6 +97,11 @@ class KeyframeFolder:
                 found.append(self.get(name))
         return tuple(found)
 
+    def present(self, names: Iterable[str]) -> list[str]:
+        """Return those of these names that something lies under, whatever it is."""
+        known = filter(is_keyframe_name, names)
+        return sorted(name for name in known if os.path.lexists(keyframe_path(self.folder, name)))
+
     def get(self, name: str) -> bytes:
         """Return the JPEG of that name.
 

@@ -1,5 +1,6 @@
 """What is exported from one kind of memory and imported into others comes out as it was put in."""
 
+import json
 from itertools import pairwise
 from pathlib import Path
 
@@ -71,3 +72,18 @@ def test_between_a_file_and_milvus_lite(tmp_path: Path) -> None:
     names = ('first.db', 'milvus-lite:second.db', 'third.db', 'milvus-lite:fourth.db')
     uris = [name.replace(':', f':{tmp_path}/') if ':' in name else str(tmp_path / name) for name in names]
     check_round(uris, tmp_path)
+
+
+def test_an_export_counts_the_keyframes_that_are_damaged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory, file = str(tmp_path / 'm.db'), tmp_path / 'm.jsonl'
+    with open_store(memory, HashingEmbedder(16)) as store:
+        (stored,) = store.add([Observation(MEMORIES[0], IMAGES)])
+        bad = stored.keyframes[0]
+        (store.keyframes.folder / bad[:2] / bad).write_bytes(b'damaged')
+    assert main(['export', str(file), '--memory', memory, '--json']) == 0
+    assert json.loads(capsys.readouterr().out)['damaged_keyframes'] == 1
+    assert main(['import', str(file), '--memory', str(tmp_path / 'other.db')]) == 0
+    with open_store(str(tmp_path / 'other.db')) as store:
+        assert store.get(['m1'])[0].keyframes == stored.keyframes[1:]

@@ -177,3 +177,34 @@ def test_a_memory_that_makes_no_sense_is_refused_with_its_file(other: MemoryStor
     with pytest.raises(BagUnreadable, match='is not the id of a memory'):
         import_memories(other, path)
     assert other.count() == 0
+
+
+@pytest.mark.parametrize('damage', ['flipped', 'no JPEG', 'cut'])
+def test_a_damaged_keyframe_is_named_and_left_out(
+    store: MemoryStore,
+    other: MemoryStore,
+    make: Callable[..., Memory],
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    damage: str,
+) -> None:
+    images = [cv2.imencode('.jpg', np.full((16, 16, 3), n, np.uint8))[1].tobytes() for n in (9, 90, 200)]
+    (stored,) = store.add([Observation(make(0), tuple(images))])
+    bad, missing, whole = stored.keyframes
+    place = store.keyframes.folder / bad[:2] / bad
+    data = place.read_bytes()
+    changed = {'flipped': data[:-9] + bytes([data[-9] ^ 1]) + data[-8:], 'cut': data[:50]}
+    place.write_bytes(changed.get(damage, b'?' * len(data)))
+    (store.keyframes.folder / missing[:2] / missing).unlink()  # such as of another robot
+    found: list[tuple[str, str]] = []
+    export_memories(store, tmp_path / 'm.jsonl', on_damaged=lambda *which: found.append(which))
+    assert found == [(stored.id, bad)]
+    [said] = [record.getMessage() for record in caplog.records if 'keyframe' in record.getMessage()]
+    assert stored.id in said
+    assert bad in said
+    assert 'backup' in said
+    import_memories(other, tmp_path / 'm.jsonl')
+    assert other.all()[0].keyframes == (whole,)
+    caplog.clear()
+    export_memories(store, tmp_path / 'm.jsonl', keyframes=False)
+    assert not caplog.records
