@@ -19,6 +19,8 @@ class Crowd:
     connections: int = 500
     connections_per_client: int = 200
     requests_per_minute: int = 6000  # 100/s; somebody who pans a map makes 20/s
+    computed_per_client: int = 2  # answers to looks; others' go on beside them
+    waiting_per_client: int = 32  # for that; a browser asks for six at a time
     streams: int = 100
     streams_per_client: int = 40
     head_s: float = 10.0  # [s] for a request's head

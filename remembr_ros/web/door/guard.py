@@ -6,7 +6,8 @@ import logging
 import re
 import socket
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from urllib.parse import parse_qsl
 
 from fastapi import HTTPException
@@ -59,6 +60,8 @@ class Guard:
         self._requests = Allowance(door.crowd.requests_per_minute)
         self.streams: Counter[str] = Counter()
         """How many answers go on, by client."""
+        self._turns: dict[str, asyncio.Semaphore] = {}
+        self._under_way: Counter[str] = Counter()
         self.refused = 0
         """How many requests were refused since the start."""
 
@@ -71,7 +74,8 @@ class Guard:
         passage = _Passage(self, client, scope, receive, send)
         try:
             self._check(scope, client)
-            await self._app(scope, passage.receive, passage.send)
+            async with self._turn(scope, client):
+                await self._app(scope, passage.receive, passage.send)
         except HTTPException as error:
             await passage.refuse(error)
         except asyncio.CancelledError:  # by the server, which is being stopped, and waits for this to end
@@ -83,6 +87,25 @@ class Guard:
             await passage.refuse(_failed())
         finally:
             passage.leave()
+
+    @asynccontextmanager
+    async def _turn(self, scope: Scope, client: str) -> AsyncIterator[None]:
+        """Have a look answered when few others of the same client and right are being answered."""
+        path, crowd = scope['path'], self.crowd
+        if scope['method'] != 'GET' or not path.startswith('/api/') or path == '/api/events':
+            yield
+            return
+        who = f'{scope.get("state", {}).get("who", "")} {client}'
+        if self._under_way[who] >= crowd.computed_per_client + crowd.waiting_per_client:
+            raise refusal(429, 'too many requests wait for an answer: wait for some of them', 2.0)
+        self._under_way[who] += 1
+        try:
+            async with self._turns.setdefault(who, asyncio.Semaphore(crowd.computed_per_client)):
+                yield
+        finally:
+            self._under_way -= Counter([who])  # who has none left is not kept
+            if who not in self._under_way:
+                del self._turns[who]
 
     def _check(self, scope: Scope, client: str) -> None:
         headers = Headers(scope=scope)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPResponse
@@ -25,7 +26,8 @@ def small_site(access: Access) -> FastAPI:
     """Return an application that notes in app.state.acts what was done."""
     app = FastAPI()
     app.state.acts = []
-    app.state.streams = 0
+    app.state.streams = app.state.slow = 0
+    app.state.go_on = threading.Event()
     app.include_router(login_routes(access))
 
     @app.get('/')
@@ -63,6 +65,11 @@ def small_site(access: Access) -> FastAPI:
     @app.get('/api/hanging')
     async def hanging() -> None:
         await asyncio.Event().wait()
+
+    @app.get('/api/slow')
+    def slow() -> None:
+        app.state.slow += 1
+        app.state.go_on.wait(WAIT_S)
 
     @app.get('/api/events')
     async def events(flood: bool = False) -> StreamingResponse:

@@ -1,7 +1,9 @@
 import asyncio
 import itertools
+import time
 from collections import deque
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -301,3 +303,26 @@ def test_a_thousand_open_streams_do_not_stop_another_client(open_site: Site) -> 
     finally:
         for connection in connections:
             connection.close()
+
+
+def test_who_keeps_the_server_busy_is_refused_and_others_are_answered(tmp_path: Path) -> None:
+    crowd = Crowd(computed_per_client=2, waiting_per_client=3)
+    with served(tmp_path / 'tokens', crowd) as site, ExitStack() as stack:
+        slow = [stack.enter_context(site.connect()) for _ in range(5)]
+        for connection in slow:
+            connection.sendall(
+                b'GET /api/slow HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n'
+                b'Authorization: Bearer %s\r\n\r\n' % TOKENS[Right.LOOK].encode()
+            )
+        deadline = time.monotonic() + WAIT_S
+        while site.server._guard._under_way.total() < 5 or site.app.state.slow < 2:
+            assert time.monotonic() < deadline
+        refused = site.ask('GET', '/api/info', right=Right.LOOK)
+        assert (refused.status, refused.headers['retry-after']) == (429, '2')
+        assert 'wait' in refused.json['error']
+        for right, source in ((Right.ACT, '127.0.0.1'), (Right.LOOK, '127.0.0.2')):
+            assert site.ask('GET', '/api/info', right=right, source=source).status == 200
+        assert site.app.state.slow == 2
+        site.app.state.go_on.set()
+        assert [b' 200 ' in read_to_end(connection) for connection in slow] == [True] * 5
+        assert site.ask('GET', '/api/info', right=Right.LOOK).status == 200
