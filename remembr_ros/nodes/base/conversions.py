@@ -13,7 +13,7 @@ from nav_msgs.msg import OccupancyGrid, Odometry
 from sensor_msgs.msg import CompressedImage, Image
 
 from remembr_msgs.msg import Memory as MemoryMsg
-from remembr_msgs.srv import Recall, Remember
+from remembr_msgs.srv import Remember
 from remembr_ros import errors, images
 from remembr_ros.bags.poses import stamp_of
 from remembr_ros.errors import InvalidRequest

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-_NAME = re.compile(r'([a-z][a-z0-9_]*)/(msg|srv|action)/([A-Z][A-Za-z0-9]*)((?:_[A-Z][A-Za-z0-9]*)*)', re.ASCII)
+_NAME = re.compile(r'([a-z][a-z0-9_]*)/(msg|srv|action)/([A-Z][A-Za-z0-9]*)((?:_[A-Z][A-Za-z0-9]*)*)')
 
 
 def message_type(name: str) -> type[Any]:

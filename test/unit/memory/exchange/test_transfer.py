@@ -181,15 +181,10 @@ def test_a_memory_that_makes_no_sense_is_refused_with_its_file(other: MemoryStor
 
 @pytest.mark.parametrize('damage', ['flipped', 'no JPEG', 'cut'])
 def test_a_damaged_keyframe_is_named_and_left_out(
-    store: MemoryStore,
-    other: MemoryStore,
-    make: Callable[..., Memory],
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
-    damage: str,
+    store: MemoryStore, filled: list[Memory], tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: str
 ) -> None:
     images = [cv2.imencode('.jpg', np.full((16, 16, 3), n, np.uint8))[1].tobytes() for n in (9, 90, 200)]
-    (stored,) = store.add([Observation(make(0), tuple(images))])
+    (stored,) = store.add([Observation(replace(filled[0], id='pictured'), tuple(images))])
     bad, missing, whole = stored.keyframes
     place = store.keyframes.folder / bad[:2] / bad
     data = place.read_bytes()
@@ -203,8 +198,8 @@ def test_a_damaged_keyframe_is_named_and_left_out(
     assert stored.id in said
     assert bad in said
     assert 'backup' in said
-    import_memories(other, tmp_path / 'm.jsonl')
-    assert other.all()[0].keyframes == (whole,)
+    import_memories(store, tmp_path / 'm.jsonl')
+    assert store.get([stored.id])[0].keyframes == (whole,)
     caplog.clear()
     export_memories(store, tmp_path / 'm.jsonl', keyframes=False)
     assert not caplog.records
