@@ -16,6 +16,7 @@ from remembr_ros.memory.embedded.engine import open_embedded
 from remembr_ros.memory.keyframes.folder import QUOTA_BYTES, KeyframeFolder
 from remembr_ros.memory.model.engine import VERSION, Engine, NoSuchMemory, Stamp
 from remembr_ros.memory.model.uri import database_path, is_lite, is_server
+from remembr_ros.memory.pending.change_log import ChangeLog
 from remembr_ros.memory.pending.spool import MAX_BYTES, Spool
 from remembr_ros.memory.server.connection import Connection
 from remembr_ros.memory.server.lite import open_lite
@@ -34,13 +35,13 @@ class _Location:
 
     :param shown: its uri, as it may be shown
     :param files: path of the files beside it, without their ends
-    :param undone: folder where is noted what was begun
+    :param log: file where is noted what was begun
     :param connect: opens its engine, and makes a new memory with a stamp unless that is None
     """
 
     shown: str
     files: Path
-    undone: Path
+    log: Path
     connect: Callable[[NewStamp | None], Engine]
 
 
@@ -106,7 +107,8 @@ def open_store(
         embedder=embedder,
         behind=behind,
         keyframes=KeyframeFolder(Path(f'{location.files}.keyframes'), quota_bytes=keyframe_quota),
-        undone=location.undone,
+        log=ChangeLog(location.log, collection),
+        finishes=not read_only,
         spool=spool,
         rule=rule if consolidation else None,
     )
@@ -135,7 +137,7 @@ def _on_server(connection: Connection, collection: str) -> _Location:
     return _Location(
         connection.shown,
         files,
-        Path(f'{files}.undone'),
+        Path(f'{files}.spool'),
         lambda new_stamp: open_server(connection, collection, new_stamp),
     )
 
@@ -148,12 +150,13 @@ def _in_file(uri: str, collection: str, *, create: bool, read_only: bool) -> _Lo
     path = database_path(uri)
     if not create and not is_there(path):
         raise NoSuchMemory(f'there is no memory at {uri}; make one with: remembr ingest BAG --memory {uri}')
-    at = partial(_Location, uri, path, Path(f'{path.resolve()}.{collection}.undone'))
     if is_lite(uri):
-        return at(partial(open_lite, uri, collection))
+        log = Path(f'{path.resolve()}.{collection}.begun')
+        return _Location(uri, path, log, partial(open_lite, uri, collection))
     if not read_only:
         check_writable(path)
-    return at(partial(open_embedded, uri, collection, read_only=read_only))
+    connect = partial(open_embedded, uri, collection, read_only=read_only)
+    return _Location(uri, path, path.resolve(), connect)
 
 
 def _spool(path: Path, quota: int, *, wanted: bool) -> Spool | None:

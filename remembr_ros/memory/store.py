@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from itertools import compress
-from pathlib import Path
 from types import TracebackType
 
 from remembr_ros.embedding.embedder import BULK_BYTES, Embedder
@@ -22,6 +21,7 @@ from remembr_ros.memory.model.record import AGENT, OBJECT, Memory, Observation
 from remembr_ros.memory.model.storable import storable
 from remembr_ros.memory.objects.corrections import ObjectCorrection, corrected
 from remembr_ros.memory.objects.known import KnownObject, known_objects
+from remembr_ros.memory.pending.change_log import ChangeLog
 from remembr_ros.memory.pending.forgetting import forgettings_of, is_meant, with_quoting
 from remembr_ros.memory.pending.late import Latecomers
 from remembr_ros.memory.pending.spool import Spool
@@ -39,7 +39,8 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
 
     :param connect: as uri, collection, embedder and behind: see ConnectedStore
     :param keyframes: where images are kept; closed with the store
-    :param undone: folder where is noted what was begun, see remembr_ros.memory.whole_changes
+    :param log: where is noted what was begun, see remembr_ros.memory.whole_changes; closed with the store
+    :param finishes: what was cut off is finished when it is opened; False: nothing is to be changed
     :param spool: where memories wait while a server is away; None: they cannot
     :param rule: returns when a stay goes on; None: everything is a memory of its own
     """
@@ -53,14 +54,14 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
         embedder: Embedder | str | None,
         behind: bool = False,
         keyframes: KeyframeFolder,
-        undone: Path,
+        log: ChangeLog,
+        finishes: bool = True,
         spool: Spool | None = None,
         rule: Callable[[], Consolidation] | None = None,
     ) -> None:
-        self._changes = WholeChanges(undone, keyframes)
-        super().__init__(
-            connect, uri, collection, embedder=embedder, behind=behind, on_open=self._changes.open
-        )
+        self._changes = WholeChanges(log, keyframes)
+        on_open = self._changes.open if finishes else lambda engine: None
+        super().__init__(connect, uri, collection, embedder=embedder, behind=behind, on_open=on_open)
         self.keyframes = keyframes
         self._intake = Intake(lambda: self.embedder, keyframes, rule)
         self._writing = threading.Lock()
@@ -292,7 +293,7 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
     def close(self, *, reported: bool = True) -> None:
         """Close the connection; an embedded database's file can then be opened by another process.
 
-        :param reported: somebody knows what move_map did; False: when it is called again, it says so again
+        :param reported: somebody knows what move_map did; False: called again, it says so again
         """
         if self._spooling:
             self._spooling.close()

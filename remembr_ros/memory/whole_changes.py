@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from pathlib import Path
 
 from remembr_ros.errors import InvalidRequest, RemembrError, StoreUnavailable
 from remembr_ros.geometry import Pose, RigidTransform
@@ -19,11 +18,11 @@ from remembr_ros.memory.model.engine import Engine
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory, moved
 from remembr_ros.memory.model.storable import storable
-from remembr_ros.memory.write_ahead_log import ChangePlan, Location, LoggedChange, Placed, WriteAheadLog
+from remembr_ros.memory.pending.change_log import ChangeLog, ChangePlan, Location, LoggedChange, Placed
 
 logger = logging.getLogger(__name__)
 
-BATCH = 500  # memories rewritten at once
+BATCH = 500  # memories looked at at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +53,12 @@ class MapMove:
 class WholeChanges:
     """Deletes and moves memories. Not safe to share between threads.
 
-    :param folder: where is noted what is to be done
+    :param log: where is noted what is to be done; closed with this
     :param keyframes: of the memories
     """
 
-    def __init__(self, folder: Path, keyframes: KeyframeFolder) -> None:
-        self._log = WriteAheadLog(folder)
+    def __init__(self, log: ChangeLog, keyframes: KeyframeFolder) -> None:
+        self._log = log
         self._keyframes = keyframes
         self._moved: list[LoggedChange] = []
         self._rows_left = False
@@ -73,9 +72,9 @@ class WholeChanges:
     def open(self, engine: Engine) -> None:
         """Finish what was cut off; what cannot be finished is a problem, but keeps no memory closed."""
         try:
-            with self._unfinished() as changes:
-                cut_off = any(change.has_rows or change.plan.vacuum for change in changes)
-                self._finish_all(engine, changes)
+            changes = self._log.unfinished()
+            cut_off = any(change.has_rows or change.plan.vacuum for change in changes)
+            self._finish_all(engine, changes)
             if cut_off:
                 logger.warning('deleting or moving memories was cut off before; it is finished now')
         except RemembrError as error:
@@ -88,8 +87,7 @@ class WholeChanges:
         :raises StoreUnavailable: it cannot be finished
         """
         if self._rows_left:
-            with self._unfinished() as changes:
-                self._change_rows(engine, changes)
+            self._change_rows(engine, self._log.unfinished())
 
     def delete(self, engine: Engine, memories: Sequence[Memory], *, vacuum: bool) -> None:
         """Delete memories and their keyframes.
@@ -98,27 +96,22 @@ class WholeChanges:
         :raises StoreUnavailable: the database or the disk does not work; what was begun is finished later
         """
         engine.delete([])  # what is refused for want of room or of a server shall not happen later
-        with self._unfinished() as changes:
-            own = []
-            if memories:
-                names = [name for memory in memories for name in memory.keyframes]
-                ids = [memory.id for memory in memories]
-                # One note with those that failed: where a server refuses every write they would pile up.
-                failed = [
-                    change for change in changes if not change.plan.asked and change.plan.vacuum <= vacuum
-                ]
-                ids += [gone for cut_off in failed if cut_off.has_rows for gone in cut_off.plan.ids]
-                names += [name for cut_off in failed for name in cut_off.plan.keyframes]
-                own = [self._log.begin(ChangePlan(ids=tuple(ids), keyframes=tuple(names), vacuum=vacuum))]
-                changes.extend(own)
-                for cut_off in failed:
-                    cut_off.end()
-                    changes.remove(cut_off)
-            if vacuum:
-                self._finish_all(engine, changes)
-            else:
-                self._change_rows(engine, own)
-                self._clean(engine, own)
+        changes, own = self._log.unfinished(), []
+        if memories:
+            names = [name for memory in memories for name in memory.keyframes]
+            ids = [memory.id for memory in memories]
+            # One note with those that failed: where a server refuses every write they would pile up.
+            failed = [cut for cut in changes if not cut.plan.asked and cut.plan.vacuum <= vacuum]
+            ids += [gone for cut_off in failed if cut_off.has_rows for gone in cut_off.plan.ids]
+            names += [name for cut_off in failed for name in cut_off.plan.keyframes]
+            own = [self._log.begin(ChangePlan(ids=tuple(ids), keyframes=tuple(names), vacuum=vacuum))]
+            for cut_off in failed:
+                cut_off.end()
+        if vacuum:
+            self._finish_all(engine, [cut for cut in changes if not cut.has_ended] + own)
+        else:
+            self._change_rows(engine, own)
+            self._clean(engine, own)
 
     @contextmanager
     def dropping(self, engine: Engine, names: Collection[str]) -> Iterator[None]:
@@ -133,11 +126,8 @@ class WholeChanges:
         plan = ChangePlan(keyframes=tuple(sorted(names)))
         # Named by what it says: who is refused meanwhile tries again, and takes the place of the note.
         change = self._log.begin(plan, sha256(plan.model_dump_json().encode()).hexdigest()[:32])
-        try:
-            yield
-            self._clean(engine, [change])
-        finally:
-            change.leave()
+        yield
+        self._clean(engine, [change])
 
     def move(self, engine: Engine, move: MapMove) -> int:
         """Place memories anew; return how many. What was asked for, but cut off, is finished, not done twice.
@@ -147,51 +137,52 @@ class WholeChanges:
         :raises StoreUnavailable: the database or the disk does not work; what was begun is finished later
         """
         engine.update([])  # as in delete
-        self.close()
-        with self._unfinished() as changes:
-            moves = [change for change in changes if change.plan.asked]
-            self._change_rows(engine, moves)
-            for before in moves:
-                if before.has_ended:
-                    continue
-                if before.plan.asked == move.asked and _is_done(engine, before.plan.placed):
-                    # Some are where they were before: somebody imported an older copy of them since.
-                    older = [put for now, put in _changing(engine, before.plan.placed) if now == put.was]
-                    self._place(engine, older)
-                    self._moved.append(before)
-                else:
-                    before.end()
-            # Who was moved to another name is not there any more: the others have come since.
-            if move.new_map_id not in (None, move.map_id) or not self._moved:
-                self._moved += self._begin_move(engine, move, changes)
-            return sum(len(change.plan.placed) for change in self._moved)
+        self.report()
+        changes = self._log.unfinished()
+        moves = [change for change in changes if change.plan.asked]
+        self._change_rows(engine, moves)
+        for before in moves:
+            if before.has_ended:
+                continue
+            if before.plan.asked == move.asked and _is_done(engine, before.plan.placed):
+                # Some are where they were before: somebody imported an older copy of them since.
+                older = [put for now, put in _changing(engine, before.plan.placed) if now == put.was]
+                self._place(engine, older)
+                self._moved.append(before)
+            else:
+                before.end()
+        # Who was moved to another name is not there any more: the others have come since.
+        if move.new_map_id not in (None, move.map_id) or not self._moved:
+            self._moved += self._begin_move(engine, move)
+        return sum(len(change.plan.placed) for change in self._moved)
 
     def was_cut_off(self, engine: Engine, move: MapMove) -> bool:
         """Tell whether a move was cut off, and nobody has been told yet that it is finished."""
-        with self._unfinished() as changes:
-            before = [cut for cut in changes if cut.plan.asked == move.asked and cut.plan.placed]
-            return any(cut.has_rows or _is_done(engine, cut.plan.placed) for cut in before)
+        before = [cut for cut in self._log.unfinished() if cut.plan.asked == move.asked and cut.plan.placed]
+        return any(cut.has_rows or _is_done(engine, cut.plan.placed) for cut in before)
 
-    def close(self, reported: bool = True) -> None:
-        """Let go of what was moved.
-
-        :param reported: somebody knows that it was; False: it will be recognised when it is asked for again
-        """
+    def report(self) -> None:
+        """Let go of what was moved: somebody knows that it was."""
         moved, self._moved = self._moved, []
         for change in moved:
             try:
-                if reported:
-                    change.end()
+                change.end()
             except StoreUnavailable as error:
                 logger.warning('the memories were moved, but that may be said once more: %s', error)
-            finally:
-                change.leave()
 
-    def _begin_move(self, engine: Engine, move: MapMove, changes: list[LoggedChange]) -> list[LoggedChange]:
+    def close(self, reported: bool = True) -> None:
+        """Let go of the log.
+
+        :param reported: somebody knows what was moved; False: when it is asked for again, it says so again
+        """
+        if reported:
+            self.report()
+        self._log.close()
+
+    def _begin_move(self, engine: Engine, move: MapMove) -> list[LoggedChange]:
         """Place memories anew; none: there is nothing to do."""
         # Where they are is asked under the claim, whose name is noted before: else nobody could release it.
         claim = self._log.begin(ChangePlan(asked=move.asked))
-        changes.append(claim)
         try:
             engine.claim(claim.name)
             placed = move.placed(engine)
@@ -204,20 +195,8 @@ class WholeChanges:
             claim.end()
             return []
         own = self._log.begin(ChangePlan(placed=placed, asked=move.asked), claim.name)
-        changes.append(own)
         self._change_rows(engine, [own])
         return [own]
-
-    @contextmanager
-    def _unfinished(self) -> Iterator[list[LoggedChange]]:
-        """Give what nobody is at."""
-        changes = self._log.take_unfinished()
-        try:
-            yield changes
-        finally:
-            for change in changes:
-                if change not in self._moved:
-                    change.leave()
 
     def _finish_all(self, engine: Engine, changes: Sequence[LoggedChange]) -> None:
         try:
@@ -246,8 +225,8 @@ class WholeChanges:
 
     @staticmethod
     def _place(engine: Engine, placed: Sequence[Placed]) -> None:
-        for start in range(0, len(placed), BATCH):
-            places = {placed_memory.id: placed_memory.to for placed_memory in placed[start : start + BATCH]}
+        places = {placed_memory.id: placed_memory.to for placed_memory in placed}
+        if places:
             engine.update([_placed(memory, places[memory.id]) for memory in engine.get(list(places))])
 
     def _clean(self, engine: Engine, changes: Sequence[LoggedChange]) -> None:

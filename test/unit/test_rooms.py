@@ -36,7 +36,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'writer_lock': set(),
         'embedded': {'durable', 'writable', 'writer_lock', 'model', 'matching'},
         'server': {'problem', 'writer_lock', 'model', 'matching'},
-        'pending': {'durable', 'problem', 'model', 'objects', 'writer_lock'},
+        'pending': {'embedded', 'model', 'objects', 'writer_lock'},
         '': {
             'model',
             'matching',

@@ -98,7 +98,7 @@ class SpoolingWriter:
     def forget(self, ids: Collection[str]) -> None:
         """Remove waiting memories; see :meth:`Spool.forget`."""
         with self._adding, self._draining:  # nothing is on its way meanwhile
-            self._spool.forget(lambda memory: memory.id in ids)
+            self._spool.forget(ids)
 
     def state(self) -> SpoolState:
         """Return what waits."""

@@ -16,6 +16,7 @@ from remembr_ros.memory.embedded.engine import EmbeddedEngine
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
+from remembr_ros.memory.pending.change_log import ChangeLog
 from remembr_ros.memory.retention import RetentionPolicy
 from remembr_ros.memory.store import MemoryStore
 from test.unit.memory.test_store import jpeg
@@ -90,7 +91,7 @@ def test_a_map_that_was_cut_off_while_it_moved_moves_once(
     path: str, make: Make, dying: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     fill(path, make, MANY)
-    dying(EmbeddedEngine, 'update', 2, lambda store: store.move_map('a', BY))
+    dying(EmbeddedEngine, 'update', 1, lambda store: store.move_map('a', BY))
     again = ['map', 'transform', 'a', '--by', '100', '0', '0', '--memory', path]
     assert main(again) == 0
     assert f'{MANY} memories' in capsys.readouterr().out
@@ -103,19 +104,27 @@ def test_a_map_that_was_cut_off_is_moved_when_the_memory_is_opened(
     path: str, make: Make, dying: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     fill(path, make, MANY)
-    dying(EmbeddedEngine, 'update', 2, lambda store: store.move_map('a', BY))
+    dying(EmbeddedEngine, 'update', 1, lambda store: store.move_map('a', BY))
     assert places(path) == {100.0}
     assert main(['map', 'transform', 'a', '--by', '100', '0', '0', '--memory', path]) == 0
     assert 'no memory was moved twice' in capsys.readouterr().err
     assert places(path) == {100.0}
 
 
-@pytest.mark.parametrize('call', [1, 2, 3])
+RENAMING = [(ChangeLog, 'write', 1), (EmbeddedEngine, 'update', 1), (ChangeLog, 'write', 2)]
+    (ChangeLog, 'write', 1),
+    (EmbeddedEngine, 'update', 1),
+    (Database, 'update', 0),
+    (ChangeLog, 'write', 2),
+]
+
+
+@pytest.mark.parametrize('step', RENAMING)
 def test_a_rename_that_was_cut_off_can_be_repeated(
-    path: str, make: Make, dying: Callable[..., None], call: int
+    path: str, make: Make, dying: Callable[..., None], step: tuple[type, str, int]
 ) -> None:
     fill(path, make, MANY)
-    dying(EmbeddedEngine, 'update', call, lambda store: store.move_map('a', new_map_id='b'))
+    dying(*step, lambda store: store.move_map('a', new_map_id='b'))
     assert main(['map', 'rename', 'a', 'b', '--memory', path]) == 0
     with opened(path) as store:
         assert store.info().maps == ('b',)

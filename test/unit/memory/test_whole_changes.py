@@ -1,7 +1,7 @@
 """Cut off at any step, a change is finished when the memory is opened, or asked for again, once."""
 
-import fcntl
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,14 +10,17 @@ import pytest
 
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose, RigidTransform
-from remembr_ros.memory import whole_changes, write_ahead_log
+from remembr_ros.memory import whole_changes
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.pending import change_log
+from remembr_ros.memory.pending.change_log import ChangeLog
 from remembr_ros.memory.whole_changes import MapMove, WholeChanges
 from test.unit.memory.test_store import jpeg
 
 Make = Callable[..., Memory]
+PARTLY = 7  # steps, after which some rows were written
 BY_100 = MapMove('a', RigidTransform((100.0, 0.0, 0.0)), None, None)
 A_TO_B = MapMove('a', None, 'b', None)
 
@@ -104,12 +107,15 @@ class Case:
         self.rows = Rows((make(i, map_id='a', keyframes=named[i]) for i in range(4)), step)
 
     def opened(self) -> WholeChanges:
-        changes = WholeChanges(self.folder / 'undone', self.keyframes)
+        changes = WholeChanges(ChangeLog(self.folder / 'log', 'c'), self.keyframes)
         changes.open(self.rows)  # type: ignore[arg-type]
         return changes
 
+    def begun(self) -> list[Any]:
+        return ChangeLog(self.folder / 'log', 'c').unfinished()
+
     def state(self) -> Any:
-        files = sorted(path.name for path in self.folder.rglob('*') if path.is_file())
+        files = sorted(path.name for path in self.keyframes.folder.rglob('*') if path.is_file())
         places = [(i, one.pose and one.pose.x, one.map_id) for i, one in sorted(self.rows.there.items())]
         return places, self.rows.traces, self.rows.claimed, files
 
@@ -144,15 +150,16 @@ def replace_first(changes: WholeChanges, rows: Any) -> None:
 @pytest.fixture
 def step(monkeypatch: pytest.MonkeyPatch) -> Steps:
     step = Steps()
-    for name in ('write_at', 'sync_folder'):
-        real = getattr(write_ahead_log, name)
+    real = change_log.changing
 
-        def stepping(*arguments: Any, real: Any = real) -> None:
-            step()
-            real(*arguments)
-            step()
+    @contextmanager
+    def stepping(*arguments: Any) -> Iterator[None]:
+        step()
+        with real(*arguments):
+            yield
+        step()
 
-        monkeypatch.setattr(write_ahead_log, name, stepping)
+    monkeypatch.setattr(change_log, 'changing', stepping)
     monkeypatch.setattr(whole_changes, 'BATCH', 2)
     return step
 
@@ -179,7 +186,7 @@ def test_cut_off_anywhere_and_asked_for_again_it_is_done_once(
         changes.close(reported=False)  # as the end of the process does, let go of what is locked
         if opened_between:
             case.opened()
-        told = not list(case.folder.glob('undone/*')) and case.state() == undisturbed.state()
+        told = not case.begun() and case.state() == undisturbed.state()
         if not (told and verb is transform):  # it was taken as told: the last step of all
             verb(case.opened(), case.rows)
         assert case.state() == undisturbed.state(), f'cut off at step {cuts}'
@@ -193,7 +200,7 @@ def test_finishing_may_be_cut_off_as_well(tmp_path: Path, make: Make, step: Step
     transform(undisturbed.opened(), undisturbed.rows)
     case = Case(tmp_path / 'case', make, step)
     changes = case.opened()
-    step.left = 13  # when some rows were written
+    step.left = PARTLY  # when some rows were written
     with pytest.raises(Killed):
         transform(changes, case.rows)
     assert len({m.pose.x - int(m.id[1:]) for m in case.rows.there.values() if m.pose}) == 2
@@ -205,7 +212,7 @@ def test_finishing_may_be_cut_off_as_well(tmp_path: Path, make: Make, step: Step
     except Killed:
         changes.close(reported=False)
         step.left = 10**9
-        if list(case.folder.glob('undone/*')):
+        if case.begun():
             transform(case.opened(), case.rows)
     step.left = 10**9
     assert case.state() == undisturbed.state()
@@ -223,7 +230,7 @@ def test_what_was_told_is_done_again_when_asked_again(tmp_path: Path, make: Make
 def test_something_else_may_be_asked_for_after_a_cut(tmp_path: Path, make: Make, step: Steps) -> None:
     case = Case(tmp_path, make, step)
     changes = case.opened()
-    step.left = 13
+    step.left = PARTLY
     with pytest.raises(Killed):
         transform(changes, case.rows)
     changes.close()  # nobody was told of anything
@@ -239,7 +246,7 @@ def test_something_else_may_be_asked_for_after_a_cut(tmp_path: Path, make: Make,
 def cut_off(case: Case, step: Steps, verb: Verb) -> None:
     """End the process when some rows were written, and finish what it was at."""
     changes = case.opened()
-    step.left = 13
+    step.left = PARTLY
     with pytest.raises(Killed):
         verb(changes, case.rows)
     step.left = 10**9
@@ -298,11 +305,11 @@ def test_notes_do_not_pile_up_where_every_write_is_refused(
             changes.delete(case.rows, [case.rows.there[f'm{i}']], vacuum=vacuum)  # type: ignore[arg-type]
         with pytest.raises(StoreUnavailable), changes.dropping(case.rows, {'x.jpg'}):  # type: ignore[arg-type]
             _away([])
-    assert len(list(tmp_path.glob('undone/*'))) == 2  # what is to go, and the picture of what was replaced
+    assert len(case.begun()) == 2  # what is to go, and the picture of what was replaced
     case.rows.delete = real  # type: ignore[method-assign]
     case.opened()
     assert not case.rows.there
-    assert not list(tmp_path.glob('undone/*'))
+    assert not case.begun()
 
 
 def test_a_move_is_finished_though_some_were_forgotten_or_extended_since(
@@ -324,18 +331,18 @@ def test_what_came_to_the_old_name_since_is_renamed_as_well(tmp_path: Path, make
     assert changes.was_cut_off(case.rows, A_TO_B)
     rename(changes, case.rows)
     assert {m.map_id for m in case.rows.there.values()} == {'b'}
-    assert not list(tmp_path.glob('undone/*'))
+    assert not case.begun()
 
 
 def test_maps_are_moved_by_one_machine_at_a_time(tmp_path: Path, make: Make, step: Steps) -> None:
     case = Case(tmp_path / 'first', make, step)
     changes = case.opened()
-    step.left = 13  # when some rows were written
+    step.left = PARTLY  # when some rows were written
     with pytest.raises(Killed):
         transform(changes, case.rows)
     step.left = 10**9
     assert case.rows.claimed
-    other = WholeChanges(tmp_path / 'second', case.keyframes)
+    other = WholeChanges(ChangeLog(tmp_path / 'second', 'c'), case.keyframes)
     with pytest.raises(InvalidRequest, match='another machine'):
         rename(other, case.rows)
     other.open(case.rows)  # type: ignore[arg-type]  # what was refused does not happen later
@@ -348,7 +355,7 @@ def test_maps_are_moved_by_one_machine_at_a_time(tmp_path: Path, make: Make, ste
 def test_what_lost_its_claim_is_not_finished(tmp_path: Path, make: Make, step: Steps) -> None:
     case = Case(tmp_path / 'first', make, step)
     changes = case.opened()
-    step.left = 13
+    step.left = PARTLY
     with pytest.raises(Killed):
         transform(changes, case.rows)
     step.left = 10**9
@@ -389,7 +396,7 @@ def test_what_was_to_go_goes_before_others_of_its_ids_come(tmp_path: Path, make:
     with pytest.raises(StoreUnavailable):
         forget(changes, case.rows)
     step.left = 10**9
-    assert not list(case.folder.glob('undone/*')), 'what is refused at once does not happen later'
+    assert not case.begun(), 'what is refused at once does not happen later'
     case.rows.delete = lambda ids: real(ids) if not ids else _away(ids)  # type: ignore[method-assign]
     with pytest.raises(StoreUnavailable):
         forget(changes, case.rows)
@@ -408,33 +415,18 @@ def _away(ids: Sequence[str]) -> None:
     raise StoreUnavailable('the server is away')
 
 
-def test_what_another_process_is_at_is_left_to_it(tmp_path: Path, make: Make, step: Steps) -> None:
-    case = Case(tmp_path, make, step)
-    step.left = 6
-    with pytest.raises(Killed):
-        forget(case.opened(), case.rows)
-    step.left = 10**9
-    (file,) = case.folder.glob('undone/*')
-    with file.open('rb') as other:
-        fcntl.flock(other, fcntl.LOCK_EX)
-        case.opened()
-        assert file.exists()
-    case.opened()
-    assert case.state()[0] == [('m1', 1.0, 'a')]
-
-
 @pytest.mark.parametrize('content', ['', '[]', '{"ids": 5}', '{"ids": [1]}', '[' * 10_000, '{"vacuum": 1}'])
 def test_a_note_of_another_shape_is_a_problem_and_stays(
     tmp_path: Path, make: Make, step: Steps, content: str
 ) -> None:
     case = Case(tmp_path, make, step)
-    file = case.folder / 'undone' / f'{"0" * 32}.begun'
-    file.parent.mkdir()
-    file.write_text(content)
+    log = ChangeLog(case.folder / 'log', 'c')
+    log.write('INSERT INTO "{0} begun" VALUES (\'x\', 1, ?)', content)
     changes = case.opened()
-    assert 'move it away' in changes.problem
+    assert 'is damaged: check what it left' in changes.problem
     forget(changes, case.rows)
-    assert file.read_text() == content
+    log.write('UPDATE "{0} begun" SET name = \'y\' WHERE plan = ?', content)  # it is still there
+    assert 'is damaged' in case.opened().problem
     assert list(case.rows.there) == ['m1']
 
 
