@@ -1,22 +1,11 @@
 """Writing so that it survives the end of the process and of the power; checksums that tell whether it did."""
 
 import os
-from io import FileIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-
-def write_at(file: FileIO, start: int, data: bytes, sync: bool = True) -> None:
-    """Write all of the data at a place, durably."""
-    view = memoryview(data)
-    while view:
-        written = os.pwrite(file.fileno(), view, start)
-        view, start = view[written:], start + written
-    if sync:
-        os.fsync(file.fileno())
 
 
 def sync_folder(folder: Path) -> None:

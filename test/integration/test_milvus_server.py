@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,20 +16,24 @@ import pytest
 from pymilvus import MilvusClient
 
 from remembr_ros import open_memory
+from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.engine import VERSION, Entry, Stamp
 from remembr_ros.memory.model.recall import ANYTHING
 from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.pending.spool import Spool
 from remembr_ros.memory.pending.writer import SpoolingWriter
 from remembr_ros.memory.server.connection import Connection
 from remembr_ros.memory.server.engine import ServerEngine
 from remembr_ros.memory.server.open_server import open_server
+from remembr_ros.memory.store import MemoryStore
 from test.milvus_process import START_S, MilvusProcess, obstacle, when_ready
 from test.patience import holds_within
 from test.unit.cli.verbs.test_exchange_between_stores import check_round
 from test.unit.memory.engine_contract import DIMENSION, EngineContract, entry, memory
+from test.unit.memory.test_store import jpeg
 
 STAMP = Stamp(VERSION, 'hashing-16', DIMENSION)
 
@@ -96,6 +101,45 @@ def test_nothing_acknowledged_is_lost_when_the_server_is_killed(
     found = shared.like(asked, ANYTHING, 3)
     assert next(iter(found)) == 'm7'
     writer.close()
+
+
+def test_what_is_forgotten_while_a_robot_is_away_does_not_come_back_with_it(
+    milvus: MilvusProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened(name: str, **options: bool) -> MemoryStore:
+        monkeypatch.setenv('XDG_DATA_HOME', str(tmp_path / name))
+        return open_store(milvus.uri, HashingEmbedder(DIMENSION), collection='fleet', **options)
+
+    def heard(i: int, text: str) -> Observation:
+        return Observation(replace(memory(i), caption=text), (jpeg(i),), time.time_ns())
+
+    robot = when_ready(lambda: opened('robot'))
+    robot.close()
+    milvus.kill()
+    with opened('robot', must_connect=False) as robot:
+        robot.add_heard([heard(1, 'a woman named Zorblax'), heard(2, 'a red door')])
+        assert robot.waiting is not None
+        assert robot.waiting.spooled == 2
+    milvus.start()
+    elsewhere = when_ready(lambda: opened('elsewhere'))
+    assert elsewhere.forget(text='zorblax') == 0  # nobody there knows of it
+    with opened('robot') as robot:
+        assert holds_within(START_S, lambda: robot.waiting is not None and not robot.waiting.spooled)
+        assert [one.caption for one in robot.all()] == ['a red door']
+        robot.add_heard([heard(3, 'a woman named Zorblax')])  # is seen again
+        assert [one.id for one in elsewhere.all()] == ['m2', 'm3']
+        assert robot.forget(['m3']) == 1
+    files = [
+        path for name in ('robot', 'elsewhere') for path in (tmp_path / name).rglob('*') if path.is_file()
+    ]
+    assert any(path.name.endswith('.spool') for path in files)
+    assert not any(b'zorblax' in path.read_bytes().lower() for path in files)
+    kept = elsewhere.engine.noted(0)
+    assert kept
+    assert not any('zorblax' in conditions.casefold() for _, conditions in kept)
+    elsewhere.engine.note([(now_ns := time.time_ns(), kept[0][1])], before_ns=now_ns)
+    assert len(elsewhere.engine.noted(0)) == 1
+    elsewhere.close()
 
 
 def test_a_script_uses_it_as_it_does_a_file(

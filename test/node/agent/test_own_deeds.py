@@ -8,12 +8,15 @@ from rclpy.parameter import Parameter
 
 from remembr_msgs.action import Ask as AskAction
 from remembr_msgs.msg import Memory as MemoryMsg
-from remembr_msgs.srv import Ask
+from remembr_msgs.srv import Ask, Forget
+from remembr_ros.geometry import Pose
 from remembr_ros.memory.deeds.deed import TALK, facts_of
+from remembr_ros.memory.model.recall import Scope
+from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.nodes.agent.node import AgentNode
 from remembr_ros.nodes.base.memory_conversion import memory_from_msg
 from remembr_ros.nodes.memory.node import MemoryNode
-from test.node.agent.fake_agent import Asker, FakeAgent
+from test.node.agent.fake_agent import T0, Asker, FakeAgent
 
 
 @pytest.fixture
@@ -99,3 +102,27 @@ def test_an_answer_is_no_evidence_of_what_it_says(robot, tmp_path, monkeypatch):
         assert answer.kind == answer.NOT_SEEN
         robot.wait(lambda: not len(node._own_deeds._outbox), 'stored')
     assert memory._store.count() == 3
+
+
+CONDITIONS = [{'text': 'blue'}, {'map_id': 'hall'}, {'use_place': True, 'radius': 1.0}, {'ids': ['desk']}]
+
+
+@pytest.mark.parametrize('how', CONDITIONS)
+def test_an_answer_is_forgotten_with_what_it_quotes(robot, tmp_path, monkeypatch, how):
+    for name in ('OPENAI_API_KEY', 'REMEMBR_LLM', 'REMEMBR_LLM_URL'):
+        monkeypatch.delenv(name, raising=False)
+    memory = robot.start(MemoryNode, uri=str(tmp_path / 'm.db'), embedder='hashing')
+    node = robot.start(AgentNode, pose_source='none')
+    seen = Memory('desk', 'robot', T0, T0 + 1, 'A woman named Zorblax sits at the blue desk.', Pose(0.0, 0.0))
+    memory._store.add([Observation(replace(seen, map_id='hall'))])
+    answer = robot.call(Ask, 'ask', Ask.Request(question='Where is Zorblax?')).answer
+    assert [hit.id for hit in answer.evidence] == ['desk']
+    robot.wait(lambda: memory._store.count() == 2 and not len(node._own_deeds._outbox), 'the answer stored')
+    (told,) = memory._store.matching(scope=Scope(source='agent'))
+    assert facts_of(told).evidence == ('desk',)
+    assert robot.call(Forget, 'forget', Forget.Request(**how)).count == 2
+    assert memory._store.count() == 0
+    left = [path for path in tmp_path.rglob('*') if path.is_file() and b'Zorblax' in path.read_bytes()]
+    assert left == []
+    again = robot.call(Ask, 'ask', Ask.Request(question='Where is Zorblax?')).answer
+    assert again.kind == again.NOT_SEEN

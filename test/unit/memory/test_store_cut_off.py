@@ -111,12 +111,7 @@ def test_a_map_that_was_cut_off_is_moved_when_the_memory_is_opened(
     assert places(path) == {100.0}
 
 
-RENAMING = [(ChangeLog, 'write', 1), (EmbeddedEngine, 'update', 1), (ChangeLog, 'write', 2)]
-    (ChangeLog, 'write', 1),
-    (EmbeddedEngine, 'update', 1),
-    (Database, 'update', 0),
-    (ChangeLog, 'write', 2),
-]
+RENAMING = [(ChangeLog, 'write', 1), (EmbeddedEngine, 'update', 1), (Database, 'update', 0)]
 
 
 @pytest.mark.parametrize('step', RENAMING)
