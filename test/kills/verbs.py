@@ -20,6 +20,7 @@ from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.consolidation.rule import Consolidation
 from remembr_ros.memory.exchange.transfer import export_memories
 from remembr_ros.memory.model.record import UNCAPTIONED, Memory, Observation
+from remembr_ros.memory.objects.known import known_objects
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.retention import RetentionPolicy
 from remembr_ros.memory.store import MemoryStore
@@ -210,6 +211,24 @@ def look(store: MemoryStore) -> None:
     keeper.keep()
 
 
+def _watched(base: Path) -> None:
+    """Make a memory of things that a person corrects, and note their ids."""
+    (base / 'inputs').mkdir(parents=True)
+    with open_store(str(base / 'm' / 'memory.db'), EMBEDDER) as store:
+        look(store)
+        ids = {known.name: known.id for known in known_objects(store.all())}
+    (base / 'inputs' / 'ids.json').write_text(json.dumps(ids))
+
+
+def _correcting(action: str, label: str, other: str) -> Callable[[Path, Path], int]:
+    def act(folder: Path, inputs: Path) -> int:
+        ids = json.loads((inputs / 'ids.json').read_text())
+        given = (ids[label], ids.get(other, other))
+        return main(['objects', f'--{action}', *given, '--memory', str(folder / 'memory.db')])
+
+    return act
+
+
 _CAPTIONS = ('--captioner', 'recorded', '--captions', 'INPUTS/captions.json')
 _NO_MODEL = ('--embedder', EMBEDDER)
 
@@ -230,4 +249,6 @@ VERBS = {
     ),
     'retention': Verb(_stored(_retain)),
     'objects': Verb(_stored(look), live=True),
+    'split': Verb(_correcting('split', 'cup', str((START_NS + 20_030 * NS) / NS)), 'seen', prepare=_watched),
+    'merge': Verb(_correcting('merge', 'vase', 'clock'), 'seen', prepare=_watched),
 }

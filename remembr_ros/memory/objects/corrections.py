@@ -75,9 +75,14 @@ def corrected(
         absences = tuple(span for span in facts.absences if span[0] != facts.taken)
         return [_with(old, taken=0, deleted=0, absences=absences)], []
     if correction.action == 'merge':
-        return _merged(old, _named(known, correction.other))
+        other = _named(known, correction.other)
+        done = other.id == old.id and correction.id != correction.other  # and this one
+        return ([old.memory], []) if done else _merged(old, other)
     if correction.action == 'split' and correction.time_ns is not None:
-        return _split(old, correction.time_ns), []
+        done = _is_split(
+            known, old, correction.time_ns
+        )  # a repeated command, whose answer a kill had cut off
+        return ([old.memory] if done else _split(old, correction.time_ns)), []
     raise InvalidRequest(
         f'give one of {", ".join(ACTIONS)}, split with the time since when it is another thing'
     )
@@ -127,6 +132,18 @@ def _merged(named: KnownObject, other: KnownObject) -> tuple[list[Memory], list[
     return [_with(replace(last, memory=memory), **facts)], [younger.id]
 
 
+def _is_split(known: Sequence[KnownObject], whole: KnownObject, time_ns: int) -> bool:
+    """Tell whether what an object was since a time is another one already."""
+    since = {
+        _split_id(whole, at_ns) for at_ns, _ in (k.facts.intervals[0] for k in known) if at_ns >= time_ns
+    }
+    return whole.facts.intervals[-1][1] < time_ns and any(thing.id in since for thing in known)
+
+
+def _split_id(whole: KnownObject, since_ns: int) -> str:
+    return memory_id(whole.memory.robot, OBJECT, since_ns, f'{whole.id} split')
+
+
 def _split(whole: KnownObject, time_ns: int) -> list[Memory]:
     """Return two objects of one: what it was before a time keeps the id, what it is since then is new."""
     before = tuple((start, min(end, time_ns - 1)) for start, end in whole.facts.intervals if start < time_ns)
@@ -134,7 +151,7 @@ def _split(whole: KnownObject, time_ns: int) -> list[Memory]:
     if not before or not since:
         raise InvalidRequest('it has to have been seen both before that time and since')
     later = [move for move in whole.moves if move[1] >= time_ns]
-    identity = memory_id(whole.memory.robot, OBJECT, since[0][0], f'{whole.id} split')
+    identity = _split_id(whole, since[0][0])
     whole_ns = sum(end - start + 1 for start, end in (*before, *since))
 
     def part(thing: KnownObject, name: str, intervals: tuple[Interval, ...], *, old: bool) -> Memory:
