@@ -19,7 +19,9 @@ def traces(folder: Path, ids: Sequence[str], *, erased: bool) -> list[str]:
     :param folder: with everything that belongs to the memory, and its processes' temporary files
     :param erased: nothing may be left anywhere; else only the database's vectors are looked at
     """
-    forgotten = [memory(int(memory_id[1:])) for memory_id in ids]
+    forgotten = [memory(int(name[1:])) for name in ids if name[1:].isdecimal() and name[0] == 'm']
+    if not forgotten:  # objects, which have no secrets
+        return []
     texts = [passage.text for one in forgotten if one.is_captioned for passage in passages(one)]
     vectors = np.unique(get_embedder(EMBEDDER).embed(texts), axis=0)
     found = []

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.embedded import sqlite_file
 from remembr_ros.memory.embedded.sqlite_file import check_identity, connect, files_of, make, translated
 from remembr_ros.memory.embedded.vector_table import read_vectors, vector_row
@@ -113,17 +112,10 @@ class Database:
 
         :raises StoreUnavailable: SQLite refuses it, or another program had the file locked for too long
         """
-        with translated(self._path):
-            self._writer.execute('BEGIN IMMEDIATE')
-            try:
-                yield
-                sql = 'UPDATE collections SET edition = edition + 1 WHERE name = ?'
-                self._writer.execute(sql, [self._name])
-                self._writer.execute('COMMIT')
-            except BaseException:
-                with suppress(sqlite3.Error):  # what failed may have ended it
-                    self._writer.execute('ROLLBACK')
-                raise
+        with sqlite_file.changing(self._writer, self._path):
+            yield
+            sql = 'UPDATE collections SET edition = edition + 1 WHERE name = ?'
+            self._writer.execute(sql, [self._name])
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -249,12 +241,7 @@ class Database:
         """
         with translated(self._path):
             self._writer.execute('VACUUM')
-            busy, _, _ = self._writer.execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchone()
-        if busy:
-            raise StoreUnavailable(
-                f'deleted memories can still be read from {self._path}-wal: another program has been reading '
-                'the file; forget them again when it has ended'
-            )
+        sqlite_file.clean(self._writer, self._path)
 
     def close(self) -> None:
         """Close it; the last one puts what is in the log into the file."""

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from remembr_ros.errors import StoreMismatch, StoreUnavailable
@@ -129,3 +129,60 @@ def translated(path: Path) -> Iterator[None]:
         remedy = next((remedy for word, remedy in _REMEDIES.items() if word in str(error)), '')
         remedy = remedy.format(LOCKED_S)
         raise StoreUnavailable(f'the memory {path} does not work: {error}{remedy}') from error
+
+
+def opened(path: Path, tables: str) -> sqlite3.Connection:
+    """Return a connection to a file, which is made if there is none, for any thread.
+
+    :param tables: SQL that makes the tables, unless they are there
+    :raises StoreUnavailable: it cannot be opened, or another program made it
+    """
+    try:
+        with translated(path):
+            if not path.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.touch(mode=0o600)
+            make(path)
+            connection = connect(path, writable=True)
+    except OSError as error:
+        raise StoreUnavailable(f'{path} cannot be used: {error}; make room, or mend its disk') from error
+    try:
+        check_identity(connection, path)
+        with changing(connection, path):
+            for statement in tables.split(';'):
+                connection.execute(statement)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def changing(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
+    """Change rows: all of it, durably, or nothing.
+
+    :raises StoreUnavailable: the disk does not work
+    """
+    with translated(path):
+        connection.execute('BEGIN IMMEDIATE')
+        try:
+            yield
+            connection.execute('COMMIT')
+        except BaseException:
+            with suppress(sqlite3.Error):  # what failed may have ended it
+                connection.execute('ROLLBACK')
+            raise
+
+
+def clean(connection: sqlite3.Connection, path: Path) -> None:
+    """Leave nothing in the log of what was deleted; in the file itself nothing is.
+
+    :raises StoreUnavailable: another program reads it for long
+    """
+    with translated(path):
+        busy, _, _ = connection.execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchone()
+    if busy:
+        raise StoreUnavailable(
+            f'what was deleted can still be read from {path}-wal: another program has been reading the file; '
+            'forget it again when it has ended'
+        )

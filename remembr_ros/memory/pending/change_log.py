@@ -9,8 +9,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from remembr_ros.memory.embedded.sqlite_file import translated
-from remembr_ros.memory.pending.rows import changing, opened
+from remembr_ros.memory.embedded.sqlite_file import changing, opened, translated
 
 _TABLE = 'CREATE TABLE IF NOT EXISTS "{0} begun" (name TEXT PRIMARY KEY, has_rows INTEGER, plan TEXT)'
 

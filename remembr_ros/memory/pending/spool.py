@@ -4,17 +4,14 @@ import json
 import logging
 import threading
 import zlib
-from collections import deque
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from remembr_ros.errors import StoreUnavailable
-from remembr_ros.memory.embedded.sqlite_file import translated
+from remembr_ros.memory.embedded.sqlite_file import changing, clean, opened, translated
 from remembr_ros.memory.model.codec import from_plain, to_plain
 from remembr_ros.memory.model.record import Observation
-from remembr_ros.memory.pending.rows import changing, clean, opened
 from remembr_ros.memory.writer_lock import WriterLock
 
 logger = logging.getLogger(__name__)
@@ -24,15 +21,10 @@ MAX_BYTES = 512_000_000
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS spool (
-    number INTEGER PRIMARY KEY, id TEXT NOT NULL, end_ns INTEGER NOT NULL, data BLOB NOT NULL, crc INTEGER
-)
+    number INTEGER PRIMARY KEY, id TEXT, end_ns INTEGER, size INTEGER, data BLOB, crc INTEGER
+);
+CREATE INDEX IF NOT EXISTS sizes ON spool (size)
 """
-
-
-class _Waiting(NamedTuple):
-    number: int
-    end_ns: int
-    size: int
 
 
 class Spool:
@@ -40,6 +32,9 @@ class Spool:
 
     :param path: of its SQLite file; its folder is made
     :param max_bytes: the most that it holds
+    :ivar count: how many observations wait
+    :ivar size: how many bytes those take
+    :ivar oldest_ns: when the first of them ended [ns since the Unix epoch]; None: there is none
     :raises StoreUnavailable: it cannot be opened, or another process has it
     """
 
@@ -53,51 +48,27 @@ class Spool:
         self._owner.take()
         try:
             self._rows = opened(path, _TABLE)
-            with translated(path):
-                sql = 'SELECT number, end_ns, length(data) FROM spool ORDER BY number'
-                self._waiting = deque(map(_Waiting._make, self._rows.execute(sql)))
+            self._count()
         except BaseException:
             self._owner.release()
             raise
-
-    @property
-    def count(self) -> int:
-        """How many observations wait."""
-        with self._lock:
-            return len(self._waiting)
-
-    @property
-    def size(self) -> int:
-        """How many bytes those take."""
-        with self._lock:
-            return sum(waiting.size for waiting in self._waiting)
-
-    @property
-    def oldest_ns(self) -> int | None:
-        """When the first of them ended [ns since the Unix epoch]; None: there is none."""
-        with self._lock:
-            return self._waiting[0].end_ns if self._waiting else None
 
     def append(self, observations: Sequence[Observation]) -> None:
         """Add observations at the end, all or none; they survive whatever happens once this returns.
 
         :raises StoreUnavailable: the spool or its disk is full, or the disk does not work
         """
-        entries = [(o.memory.id, o.memory.end_ns, encode(o)) for o in observations]
+        encoded = [(observation.memory, encode(observation)) for observation in observations]
+        rows = [(m.id, m.end_ns, len(data), data, zlib.crc32(data)) for m, data in encoded]
         with self._lock:
-            size = self.size
-            if size + sum(len(data) for *_, data in entries) > self._max_bytes:
+            if self.size + sum(len(data) for _, data in encoded) > self._max_bytes:
                 raise StoreUnavailable(
-                    f'the spool is full: {self.path} has {self.count} memories, {size / 1e6:.0f} of '
+                    f'the spool is full: {self.path} has {self.count} memories, {self.size / 1e6:.0f} of '
                     f'{self._max_bytes / 1e6:.0f} MB. Bring the server back, or give it more room'
                 )
-            first = self._waiting[-1].number + 1 if self._waiting else 1
             with changing(self._rows, self.path):
-                rows = [
-                    (number, *entry, zlib.crc32(entry[-1])) for number, entry in enumerate(entries, first)
-                ]
-                self._rows.executemany('INSERT INTO spool VALUES (?, ?, ?, ?, ?)', rows)
-            self._waiting += [_Waiting(number, end_ns, len(data)) for number, _, end_ns, data, _ in rows]
+                self._rows.executemany('INSERT INTO spool VALUES (NULL, ?, ?, ?, ?, ?)', rows)
+            self._count()
 
     def peek(self, n: int) -> list[Observation]:
         """Return the first n observations; they stay. What is damaged is lost, and that is logged.
@@ -118,11 +89,11 @@ class Spool:
 
         :raises StoreUnavailable: the disk does not work
         """
-        with self._lock:
-            self._remove('number', [waiting.number for waiting in list(self._waiting)[:n]])
-            if not self._waiting:
-                with translated(self.path):
-                    self._rows.execute('VACUUM')  # of nothing, which gives its room back
+        with self._lock, translated(self.path):
+            sql = 'SELECT number FROM spool ORDER BY number LIMIT ?'
+            self._remove('number', [number for (number,) in self._rows.execute(sql, [n])])
+            if not self.count:
+                self._rows.execute('VACUUM')  # of nothing, which gives its room back
                 clean(self._rows, self.path)
 
     def forget(self, ids: Collection[str]) -> int:
@@ -143,14 +114,20 @@ class Spool:
                 self._rows.close()
                 self._owner.release()
 
+    def _count(self) -> None:
+        first = '(SELECT end_ns FROM spool ORDER BY number LIMIT 1)'
+        with translated(self.path):  # by the index of sizes: the rows themselves are large
+            found = self._rows.execute(f'SELECT count(*), total(size), {first} FROM spool').fetchone()
+        self.count, self.size, self.oldest_ns = int(found[0]), int(found[1]), found[2]
+
     def _remove(self, column: str, values: Collection[object]) -> int:
         if not values:
             return 0
         with changing(self._rows, self.path):
-            sql = f'DELETE FROM spool WHERE {column} IN (SELECT value FROM json_each(?)) RETURNING number'
-            gone = {number for (number,) in self._rows.execute(sql, [json.dumps(list(values))])}
-        self._waiting = deque(waiting for waiting in self._waiting if waiting.number not in gone)
-        return len(gone)
+            sql = f'DELETE FROM spool WHERE {column} IN (SELECT value FROM json_each(?))'
+            removed = self._rows.execute(sql, [json.dumps(list(values))]).rowcount
+        self._count()
+        return removed
 
 
 def encode(observation: Observation) -> bytes:
