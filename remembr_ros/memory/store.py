@@ -94,16 +94,23 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
         """Keep the vectors of many more texts for when they come again; called before the first is stored."""
         self._intake.vector_bytes = BULK_BYTES
 
-    def add(self, observations: Sequence[Observation]) -> list[Memory]:
+    def add(self, observations: Sequence[Observation], gone: Sequence[str] = ()) -> list[Memory]:
         """Store memories; they survive whatever happens once this returns. Storing one again changes nothing.
 
         Another memory of the same id is replaced. While the server is away they wait on this machine's disk.
 
+        :param gone: ids of those whose place they take: these are deleted, in a file with the same write
         :return: as stored, in the order given: with the names of their keyframes, or the memory of a stay
         :raises InvalidRequest: a memory makes no sense; nothing is stored
         :raises StoreUnavailable: the database does not work; calling again is safe
         """
-        return [memory for memory in self.add_heard(observations) if memory is not None]
+        if not gone or self._spooling:  # of a server in the order of what waits
+            stored = [memory for memory in self.add_heard(observations) if memory is not None]
+            if gone:
+                self.forget(gone, leave_traces=True)
+            return stored
+        with self._changing() as engine:
+            return self._intake.store(engine, observations, self._changes.dropping, gone)
 
     def add_heard(self, observations: Sequence[Observation]) -> list[Memory | None]:
         """Store memories, as add does, but not what was forgotten since it was heard: None in its place."""
@@ -198,17 +205,8 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
         """
         known = self.matching(scope=Scope(source=OBJECT))
         changed, gone = corrected(known_objects(known, deleted=True), correction, now_ns)
-        self.supersede([Observation(memory) for memory in changed], gone)
+        self.add([Observation(memory) for memory in changed], gone)
         return next(iter(known_objects(changed[:1])), None)
-
-    def supersede(self, observations: Sequence[Observation], gone: Sequence[str]) -> list[Memory]:
-        """Store memories, as add does, and delete those whose place they take: in a file all or nothing."""
-        if self._spooling:  # in the order of what waits; a kill in between leaves both, and they can be told
-            stored = self.add(observations)
-            self.forget(gone, leave_traces=True)
-            return stored
-        with self._changing() as engine:
-            return self._intake.store(engine, observations, self._changes.dropping, gone)
 
     def name_places(self, places: Sequence[NamedPlace]) -> list[NamedPlace]:
         """Store named places, all or none; the same again is the same place.

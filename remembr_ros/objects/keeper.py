@@ -2,7 +2,7 @@
 
 import gc
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -28,15 +28,12 @@ class ObjectStore(Protocol):
         :raises StoreUnavailable: the store does not work
         """
 
-    def add(self, observations: Sequence[Observation]) -> list[Memory]:
-        """Store objects; return them as stored, in the order given.
+    def add(self, observations: Sequence[Observation], gone: Sequence[str] = ()) -> list[Memory]:
+        """Store objects and delete those that turned out to be others; return them as stored, in their order.
 
         :raises ObjectsChanged: somebody else changed objects meanwhile; nothing is stored
         :raises StoreUnavailable: the store does not work
         """
-
-    def forget(self, ids: Collection[str], *, leave_traces: bool) -> int:
-        """Delete objects; raises as add does."""
 
 
 class ObjectKeeper:
@@ -171,13 +168,10 @@ class ObjectKeeper:
             )
             for memory, whole_ns in zip(waiting, whole, strict=False)
         ]
-        for memory in self._store.add(observations) if observations else []:
+        for memory in self._store.add(observations, self._gone) if observations or self._gone else []:
             self._stored.add(memory.id)
             if memory.keyframes and self._pictures.pop(memory.id, b''):
                 self.objects.picture(memory.id, memory.keyframes)
         self._waiting.clear()
         self._whole_ns = self._now_ns
-        # Last: a kill in between leaves both, which is found at the next start.
-        if self._gone:
-            self._store.forget(self._gone, leave_traces=True)
-            self._gone.clear()
+        self._gone.clear()

@@ -56,7 +56,7 @@ class ObjectServices:
             elif request.edition != response.edition:
                 raise ObjectsChanged('somebody else changed objects meanwhile: read them again')
             else:
-                stored = self._store.supersede(self._pictured(observations), list(request.gone))
+                stored = self._store.add(self._pictured(observations), list(request.gone))
                 response.objects = [memory_to_msg(replace(memory, facts={})) for memory in stored]
                 self._on_stored(stored)
 

@@ -1,6 +1,6 @@
 """Reads and stores objects through the memory node's services."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from rclpy.node import Node
 
@@ -36,20 +36,15 @@ class KeptObjects(ServiceCalls):
         self._edition = edition
         return found
 
-    def add(self, observations: Sequence[Observation]) -> list[Memory]:
+    def add(self, observations: Sequence[Observation], gone: Sequence[str] = ()) -> list[Memory]:
         stored: list[Memory] = []
-        for start in range(0, len(observations), AT_ONCE):
-            batch = [
-                memory_to_msg(observation.memory, observation.images)
-                for observation in observations[start : start + AT_ONCE]
-            ]
-            kept = self._call(edition=self._edition, objects=batch)
+        for start in range(0, len(observations), AT_ONCE) or (0,):
+            batch = observations[start : start + AT_ONCE]
+            objects = [memory_to_msg(observation.memory, observation.images) for observation in batch]
+            last = start + AT_ONCE >= len(observations)
+            kept = self._call(edition=self._edition, objects=objects, gone=list(gone) if last else [])
             stored += [memory_from_msg(msg) for msg in kept.objects]
         return stored
-
-    def forget(self, ids: Collection[str], *, leave_traces: bool) -> int:
-        self._call(edition=self._edition, gone=list(ids))
-        return len(ids)
 
     def _call(self, **what: object) -> KeepObjects.Response:
         request = KeepObjects.Request(**self._about, **what)

@@ -74,14 +74,14 @@ def test_what_was_changed_by_others_is_read_before_anything_is_stored(robot, mem
         assert not correct(robot, 'rename', name='chalice').error_msg
     else:
         assert robot.call(ForgetSrv, 'forget', ForgetSrv.Request(ids=['object-0000'])).count == 1
-    for change in (lambda: kept.add([observed(0)]), lambda: kept.forget(['object-0001'], leave_traces=True)):
+    for change in (lambda: kept.add([observed(0)]), lambda: kept.add([], ['object-0001'])):
         with pytest.raises(ObjectsChanged, match='read them again'):
             change()
     assert len(found(robot)) == (2 if what == 'rename' else 1)
     again = {one.id: one for one in kept.matching(scope=None)}
     assert ('object-0000' in again) == (what == 'rename')
     kept.add([Observation(again['object-0001'])])
-    assert kept.forget(['object-0001'], leave_traces=True) == 1
+    assert kept.add([], ['object-0001']) == []
     assert 'object-0001' not in found(robot)
 
 

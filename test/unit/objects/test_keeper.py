@@ -47,13 +47,12 @@ class Unreliable:
     def matching(self, **conditions: Any) -> list[Memory]:
         return self._store.matching(**conditions)
 
-    def add(self, observations: Sequence[Observation]) -> list[Memory]:
+    def add(self, observations: Sequence[Observation], gone: Sequence[str] = ()) -> list[Memory]:
         self._fail('add')
-        return self._store.add(observations)
-
-    def forget(self, ids: Collection[str], **options: Any) -> int:
-        self._fail('forget')
-        return self._store.forget(ids, **options)
+        if gone and 'gone' in self.failing:  # as a server that goes between the two
+            self._store.add(observations)
+            self._fail('gone')
+        return self._store.add(observations, gone)
 
     def _fail(self, what: str) -> None:
         if what in self.failing:
@@ -228,7 +227,7 @@ def test_a_merger_that_was_cut_off_between_its_two_writes_is_finished_at_the_nex
     unreliable: Any = Unreliable(store)
     keeper = ObjectKeeper(unreliable, 'robbie')
     shown(keeper, (TWIN, 'mug'), seconds=range(5))
-    unreliable.failing = {'forget'}
+    unreliable.failing = {'gone'}
     with pytest.raises(StoreUnavailable):
         keeper.keep()
     assert {memory.id for memory in store.all()} == {older.id, younger.id}
@@ -247,7 +246,7 @@ def test_a_merger_whose_second_write_failed_is_finished_by_the_next(store: Memor
     unreliable: Any = Unreliable(store)
     keeper = ObjectKeeper(unreliable, 'robbie')
     shown(keeper, (TWIN, 'mug'), seconds=range(5))
-    unreliable.failing = {'forget'}
+    unreliable.failing = {'gone'}
     with pytest.raises(StoreUnavailable):
         keeper.keep()
     keeper.keep()

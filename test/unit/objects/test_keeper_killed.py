@@ -35,7 +35,8 @@ class Rows:
     def matching(self, **_: Any) -> list[Memory]:
         return list(self.rows.values())
 
-    def add(self, observations: Sequence[Observation]) -> list[Memory]:
+    def add(self, observations: Sequence[Observation], gone: Sequence[str] = ()) -> list[Memory]:
+        assert not gone
         self.changes += 1
         killed = self.changes == self.kill_at
         for observation in observations[: self.written if killed else None]:

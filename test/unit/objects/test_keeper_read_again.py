@@ -104,8 +104,8 @@ def test_what_waited_to_be_stored_goes_the_same_way(store: MemoryStore) -> None:
 class Mute(Unreliable):
     """A store that is killed when it has stored something, before it says so."""
 
-    def add(self, observations: Sequence[Observation]) -> list[Memory]:
-        super().add(observations)
+    def add(self, observations: Sequence[Observation], gone: Sequence[str] = ()) -> list[Memory]:
+        super().add(observations, gone)
         raise StoreUnavailable('there is no answer')
 
 
