@@ -104,13 +104,13 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
         :raises InvalidRequest: a memory makes no sense; nothing is stored
         :raises StoreUnavailable: the database does not work; calling again is safe
         """
-        if not gone or self._spooling:  # of a server in the order of what waits
-            stored = [memory for memory in self.add_heard(observations) if memory is not None]
+        if not self._spooling:
+            stored = self._store(observations, gone)
+        else:  # in the order of what waits
+            stored = self.add_heard(observations)
             if gone:
                 self.forget(gone, leave_traces=True)
-            return stored
-        with self._changing() as engine:
-            return self._intake.store(engine, observations, self._changes.dropping, gone)
+        return [memory for memory in stored if memory is not None]
 
     def add_heard(self, observations: Sequence[Observation]) -> list[Memory | None]:
         """Store memories, as add does, but not what was forgotten since it was heard: None in its place."""
@@ -310,10 +310,11 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
             finally:
                 self._changed += 1
 
-    def _store(self, observations: Sequence[Observation]) -> list[Memory | None]:
+    def _store(self, observations: Sequence[Observation], gone: Sequence[str] = ()) -> list[Memory | None]:
         """Store memories in the database; None: it was forgotten since it was heard."""
         with self._changing() as engine:
-            admitted = self.late.admitted(engine, observations)
+            waited = self._spooling is not None and self._spooling.state().spooled > 0
+            admitted = self.late.admitted(engine, observations, waited)
             kept = list(compress(observations, admitted))
-            stored = iter(self._intake.store(engine, kept, self._changes.dropping) if kept else ())
+            stored = iter(self._intake.store(engine, kept, self._changes.dropping, gone))
             return [next(stored) if is_kept else None for is_kept in admitted]

@@ -108,7 +108,7 @@ def test_what_is_forgotten_while_a_robot_is_away_does_not_come_back_with_it(
 ) -> None:
     def opened(name: str, **options: bool) -> MemoryStore:
         monkeypatch.setenv('XDG_DATA_HOME', str(tmp_path / name))
-        return open_store(milvus.uri, HashingEmbedder(DIMENSION), collection='fleet', **options)
+        return open_store(milvus.uri, HashingEmbedder(DIMENSION), collection='away', **options)
 
     def heard(i: int, text: str) -> Observation:
         return Observation(replace(memory(i), caption=text), (jpeg(i),), time.time_ns())

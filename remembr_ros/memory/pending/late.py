@@ -13,7 +13,7 @@ from remembr_ros.timestamps import NS
 KEPT_NS = 90 * 86_400 * NS
 """So long a robot may be away with what was forgotten meanwhile; see docs/fleet.md."""
 AT_HAND = 1000  # forgettings of this process
-AT_ONCE_NS = 10 * NS  # what is stored within this time has not waited for anything
+AT_ONCE_NS = NS  # what is stored within this time has not waited for anything
 ANSWERED_NS = 3600 * NS  # so long an answer may take, whose memories are forgotten meanwhile
 
 
@@ -56,23 +56,26 @@ class Latecomers:
         """Tell whether somebody of this process has forgotten an observation since it was heard."""
         return any(forgetting.holds(observation) for forgetting in list(self._forgettings))
 
-    def admitted(self, engine: Engine, observations: Sequence[Observation]) -> list[bool]:
-        """Tell which observations are to be stored: nobody has forgotten them since, or what they quote."""
-        held = self._held(engine, observations)
+    def admitted(self, engine: Engine, observations: Sequence[Observation], waited: bool) -> list[bool]:
+        """Tell which observations are to be stored: nobody has forgotten them since, or what they quote.
+
+        :param waited: they come from a queue of this store
+        """
+        held = self._held(engine, observations, waited)
         return [
             not any(forgetting.holds(observation) for forgetting in held)
             and not quotes_forgotten(observation, held, engine.get)
             for observation in observations
         ]
 
-    def _held(self, engine: Engine, observations: Sequence[Observation]) -> list[Forgetting]:
+    def _held(self, engine: Engine, observations: Sequence[Observation], waited: bool) -> list[Forgetting]:
         """Return the forgettings that may mean some of these: of this process and, of what has waited or
         rests on others, whoever's."""
         heard = [observation.heard_ns for observation in observations if observation.heard_ns]
         if not heard:
             return []
         quoting = any(evidence_of(observation.memory) for observation in observations)
-        if min(heard) > time.time_ns() - AT_ONCE_NS and not quoting:
+        if not (waited or quoting or min(heard) < time.time_ns() - AT_ONCE_NS):
             return list(self._forgettings)
         noted = engine.noted(min(heard) - quoting * ANSWERED_NS)
         return [*self._forgettings, *(forgetting_from(*one) for one in noted)]

@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from rclpy.clock import ROSClock
 from rclpy.duration import Duration
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
@@ -20,12 +19,11 @@ from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.memory_conversion import caption_id, observation_from_msg
 from remembr_ros.nodes.base.worker_pool import WorkThread
 from remembr_ros.nodes.memory.parameters import MemoryParameters
+from remembr_ros.nodes.memory.requests import heard_ns
 from remembr_ros.nodes.memory.services import READ_ONLY
-from remembr_ros.timestamps import NS
 
 ARRIVE_S = 0.2  # [s] when the publisher goes, for the last answers to arrive
 LOADING_S = 0.2  # [s] between attempts while the embedder is being loaded, which is no failure
-LATE_NS = 86_400 * NS  # an outbox holds a thousand captions
 MAX_HEARD = 10_000  # captions not stored, of which is known when they were heard first
 MAX_BYTES = 256_000_000  # that captions which wait for the store may take, their keyframes for the most part
 
@@ -94,18 +92,7 @@ class CaptionIntake:
             self._node.get_logger().warning(f'caption rejected: {error}', throttle_duration_sec=1.0)
             self._answer(caption_id(msg), CaptionAck.REFUSED, str(error))
             return
-        self.writer.put(replace(observation, heard_ns=self._heard_ns(observation.memory)))
-
-    def _heard_ns(self, memory: Memory) -> int:
-        """Return when it was heard [ns since the Unix epoch]; of what may come late, when it was seen.
-
-        Whoever sends it may have kept it for a day. What is older is played back, and so is simulated time.
-        """
-        now_ns = time.time_ns()
-        clock = self._node.get_clock()
-        simulated = isinstance(clock, ROSClock) and clock.ros_time_is_active
-        fresh = simulated or not 0 <= now_ns - memory.end_ns <= LATE_NS
-        return now_ns if fresh else memory.end_ns
+        self.writer.put(replace(observation, heard_ns=heard_ns(self._node, observation.memory)))
 
     def _stored(self, observations: list[Observation], memories: list[Memory]) -> None:
         for observation in observations:

@@ -15,7 +15,9 @@ from remembr_ros.memory.objects.corrections import ObjectCorrection
 from remembr_ros.memory.objects.query import FoundObject, ObjectQuery
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base.conversions import map_from_msg, time_from_msg
+from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.memory_conversion import memory_to_msg, observation_from_msg
+from remembr_ros.nodes.memory.requests import heard_ns
 from remembr_ros.nodes.objects.conversion import events_to_msg, object_to_msg
 
 PAGE = 200  # objects read at once
@@ -31,9 +33,9 @@ class ObjectServices:
     """
 
     def __init__(
-        self, store: MemoryStore, now_ns: Callable[[], int], on_stored: Callable[[list[Memory]], None]
+        self, node: ManagedNode, store: MemoryStore, on_stored: Callable[[list[Memory]], None]
     ) -> None:
-        self._store, self._now_ns, self._on_stored = store, now_ns, on_stored
+        self._node, self._store, self._on_stored = node, store, on_stored
         self._changing = threading.Lock()
         self._process, self._changes = time.time_ns(), 0
 
@@ -71,7 +73,7 @@ class ObjectServices:
             map_from_msg(request),
         )
         with self.changing():
-            known = self._store.correct(correction, self._now_ns())
+            known = self._store.correct(correction, self._node.now_ns())
         if known is not None:
             response.objects = [object_to_msg(FoundObject(known))]
             self._on_stored([known.memory])
@@ -88,14 +90,13 @@ class ObjectServices:
         response.object, response.events = object_to_msg(found[0]), events_to_msg(found[0].known)
 
     def _pictured(self, observations: Sequence[Observation]) -> list[Observation]:
-        """Return objects with the pictures that are stored of them, where no new ones come."""
+        """Return objects as heard now, with the pictures that are stored of them, where no new ones come."""
         pictures = {kept.id: kept.keyframes for kept in self._store.get([o.memory.id for o in observations])}
+        heard = [replace(one, heard_ns=heard_ns(self._node, one.memory)) for one in observations]
         return [
-            observation
-            if observation.images
-            else replace(observation, memory=replace(observation.memory, keyframes=names))
-            for observation in observations
-            for names in (pictures.get(observation.memory.id, ()),)
+            one if one.images else replace(one, memory=replace(one.memory, keyframes=names))
+            for one in heard
+            for names in (pictures.get(one.memory.id, ()),)
         ]
 
     def _page(self, request: KeepObjects.Request) -> list[MemoryMsg]:

@@ -1,6 +1,9 @@
 """What the services recall, forget and find_deeds ask of the store."""
 
 import math
+import time
+
+from rclpy.clock import ROSClock
 
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_msgs.srv import FindDeeds
@@ -10,11 +13,15 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.deeds.asked import deed_said
 from remembr_ros.memory.deeds.query import DeedOrder, DeedQuery, FoundDeeds, Occurrence
 from remembr_ros.memory.model.recall import Hit, Order, Query, Scope
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.search import MAX_LIMIT, StoreSearch
 from remembr_ros.nodes.base.conversions import point_from_msg, scope_from_msg, time_from_msg
+from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.memory_conversion import memory_to_msg
+from remembr_ros.timestamps import NS
 
 DEFAULT_LIMIT = 5
+LATE_NS = 86_400 * NS  # an outbox holds a thousand captions
 
 
 def search(store: StoreSearch, request: RecallSrv.Request) -> tuple[list[Hit], int]:
@@ -130,3 +137,14 @@ def _deed_to_msg(occurrence: Occurrence) -> MemoryMsg:
     msg = memory_to_msg(occurrence.as_memory)
     msg.place = occurrence.facts.place
     return msg
+
+
+def heard_ns(node: ManagedNode, memory: Memory) -> int:
+    """Return when something was heard [ns since the Unix epoch]; of what may come late, when it was seen.
+
+    Whoever sends it may have kept it for a day. What is older is played back, and so is simulated time.
+    """
+    now_ns, clock = time.time_ns(), node.get_clock()
+    simulated = isinstance(clock, ROSClock) and clock.ros_time_is_active
+    late = not simulated and 0 <= now_ns - memory.end_ns <= LATE_NS
+    return memory.end_ns if late else now_ns

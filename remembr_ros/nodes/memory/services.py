@@ -92,7 +92,7 @@ class MemoryServices:
         self._noting = threading.Lock()
         self._notes: dict[str, Memory] = {}
         self._pool = WorkerPool(node, THREADS, 'memory')
-        self._objects = ObjectServices(store, node.now_ns, on_stored)
+        self._objects = ObjectServices(node, store, on_stored)
         for kind, name, work in (
             (Recall, 'recall', self._recall),
             (Remember, 'remember', self._remember),

@@ -125,3 +125,13 @@ def test_of_what_is_stored_only_what_was_shown_goes_but_late_ones_do_too(
     early = replace(heard(make(3)), heard_ns=asked_ns)
     assert store.add_heard([early, heard(make(4))]) == [None, make(4)]
     assert [memory.id for memory in store.all()] == ['m2', 'm4']
+
+
+def test_what_is_added_with_others_deleted_may_be_forgotten_as_well(
+    store: MemoryStore, make: Make, add: Add
+) -> None:
+    early = heard(make(1))
+    add(make(2))
+    store.forget(text='number 1')
+    assert store.add([early, heard(make(3))], ['m2']) == [make(3)]
+    assert store.all() == [make(3)]
