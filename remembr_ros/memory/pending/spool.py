@@ -2,10 +2,12 @@
 
 import json
 import logging
+import sqlite3
 import threading
 import zlib
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from remembr_ros.errors import StoreUnavailable
@@ -84,6 +86,15 @@ class Spool:
                 self._remove('number', damaged)
             return [decode(data) for number, data, _ in rows if number not in damaged]
 
+    def queued(self) -> list[Observation]:
+        """Return all that wait, without their images; what is damaged is left out.
+
+        :raises StoreUnavailable: the disk does not work
+        """
+        with self._lock, translated(self.path):  # one after the other: the images may be many
+            rows = self._rows.execute('SELECT data, crc FROM spool ORDER BY number')
+            return [replace(decode(data), images=()) for data, crc in rows if zlib.crc32(data) == crc]
+
     def drop(self, n: int) -> None:
         """Remove the first n observations; if the process ends meanwhile, they may still be there.
 
@@ -93,8 +104,9 @@ class Spool:
             sql = 'SELECT number FROM spool ORDER BY number LIMIT ?'
             self._remove('number', [number for (number,) in self._rows.execute(sql, [n])])
             if not self.count:
-                self._rows.execute('VACUUM')  # of nothing, which gives its room back
-                clean(self._rows, self.path)
+                with suppress(sqlite3.Error, StoreUnavailable):  # a forgetting cleans it again
+                    self._rows.execute('VACUUM')  # of nothing, which gives its room back
+                    clean(self._rows, self.path)
 
     def forget(self, ids: Collection[str]) -> int:
         """Remove the observations of these memories; no file has them, or what was drained, after that.

@@ -92,8 +92,8 @@ class SpoolingWriter:
         return [o.memory if o.memory.id in ids else None for o in observations]
 
     def queued(self) -> list[Observation]:
-        """Return what waits."""
-        return self._spool.peek(self._spool.count)
+        """Return what waits, without images."""
+        return self._spool.queued()
 
     def forget(self, ids: Collection[str]) -> None:
         """Remove waiting memories; see :meth:`Spool.forget`."""

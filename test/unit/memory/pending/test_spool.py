@@ -101,6 +101,13 @@ def test_it_is_a_queue_whatever_happens_to_it(tmp_path: Path, steps: list[tuple[
     spool.close()
 
 
+def test_all_that_waits_can_be_looked_at_without_its_images(path: Path) -> None:
+    spool = Spool(path)
+    spool.append([observation(i, images=(os.urandom(100_000),)) for i in range(3)])
+    assert [(o.memory.id, o.images) for o in spool.queued()] == [('m0', ()), ('m1', ()), ('m2', ())]
+    spool.close()
+
+
 def damage(path: Path, old: bytes, new: bytes) -> None:
     """Change bytes of the file, as a bad disk does."""
     content = path.read_bytes()
