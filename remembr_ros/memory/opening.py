@@ -165,6 +165,9 @@ def _spool(path: Path, quota: int, *, wanted: bool) -> Spool | None:
     except StoreUnavailable as error:
         # Another process on this machine has it, and stores what is in it.
         level = logging.WARNING if wanted else logging.INFO
-        remedy = 'set XDG_DATA_HOME to a folder of its own for each robot'
+        remedy = (
+            'set XDG_DATA_HOME to a folder of its own for each robot; what an earlier version left there is '
+            'stored by starting that one'
+        )
         logger.log(level, 'no memory can wait for the server here: %s; %s', error, remedy)
         return None

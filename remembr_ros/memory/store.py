@@ -1,7 +1,6 @@
 """The memory store: durable, and searchable by text, position and time. See remembr_ros.memory.opening."""
 
 import threading
-import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -22,7 +21,7 @@ from remembr_ros.memory.model.storable import storable
 from remembr_ros.memory.objects.corrections import ObjectCorrection, corrected
 from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.memory.pending.change_log import ChangeLog
-from remembr_ros.memory.pending.forgetting import forgettings_of, is_meant, with_quoting
+from remembr_ros.memory.pending.forgetting import evidence_of, forgettings_of, is_meant, with_quoting
 from remembr_ros.memory.pending.late import Latecomers
 from remembr_ros.memory.pending.spool import Spool
 from remembr_ros.memory.pending.writer import SpoolingWriter, SpoolState
@@ -69,8 +68,7 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
         self.late = Latecomers()
         """What waits on its way here; whoever has a queue of its own adds it."""
         self._spooling = SpoolingWriter(self._store, spool, self.late.is_forgotten) if spool else None
-        if self._spooling:
-            self.late.queues.append(self._spooling)
+        self.late.queues += [self._spooling] if self._spooling else []
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -170,8 +168,7 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
         """Delete memories, their keyframes, what rests on them, and what waits; conditions as in matching.
 
         Afterwards no file of this store holds them any more. What is cut off is finished when the store is
-        opened again, or by the next forgetting. What was heard before it and comes late is not stored, nor is
-        what rests on the deleted.
+        opened again, or by the next forgetting. What was heard before it and comes late is not stored.
 
         :param among: of those that are stored only these
         :param asked_ns: when that was asked for [ns since the Unix epoch]; None: now
@@ -182,20 +179,23 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
         """
         if ids is None and scope == ANYTHING and not text:
             raise InvalidRequest('forgetting needs a condition: ids, a time, a place or a text')
-        scope, at_ns = self.resolved(scope), time.time_ns() if asked_ns is None else asked_ns
+        scope, at_ns = self.resolved(scope), self.late.now_ns() if asked_ns is None else asked_ns
         conditions = forgettings_of(at_ns, ids, scope, text)
         if not leave_traces:
             self.late.note(conditions)  # from now on it holds, also where the database does not work
-        waiting = self.late.forget(conditions)
+        going = self.late.forget(lambda o: any(condition.holds(o) for condition in conditions))
         with self._changing() as engine:
-            found = [m for m in engine.select(scope) if is_meant(m, ids, scope, text)]
-            found = [m for m in found if among is None or m.id in among]
+            meant = (m for m in engine.select(scope) if is_meant(m, ids, scope, text))
+            found = [memory for memory in meant if among is None or memory.id in among]
             if not leave_traces:
                 found = with_quoting(found, list(engine.select(Scope(source=AGENT))))
                 gone = forgettings_of(at_ns, {memory.id for memory in found})
                 self.late.note([*conditions, *gone], engine)
             self._changes.delete(engine, found, vacuum=not leave_traces)
-        return len(waiting | {memory.id for memory in found})
+        going |= {memory.id for memory in found}
+        if leave_traces:
+            return len(going)
+        return len(going | self.late.forget(lambda o: not going.isdisjoint(evidence_of(o.memory))))
 
     def correct(self, correction: ObjectCorrection, now_ns: int) -> KnownObject | None:
         """Take what a person says of an object; return it as it is then, None: it is deleted.

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 from remembr_ros.errors import StoreMismatch, StoreUnavailable
@@ -138,23 +138,20 @@ def opened(path: Path, tables: str) -> sqlite3.Connection:
     :raises StoreUnavailable: it cannot be opened, or another program made it
     """
     try:
-        with translated(path):
+        with translated(path), ExitStack() as undo:
             if not path.exists():
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.touch(mode=0o600)
             make(path)
-            connection = connect(path, writable=True)
+            connection = undo.enter_context(closing(connect(path, writable=True)))
+            check_identity(connection, path)
+            with changing(connection, path):
+                for statement in tables.split(';'):
+                    connection.execute(statement)
+            undo.pop_all()
+            return connection
     except OSError as error:
         raise StoreUnavailable(f'{path} cannot be used: {error}; make room, or mend its disk') from error
-    try:
-        check_identity(connection, path)
-        with changing(connection, path):
-            for statement in tables.split(';'):
-                connection.execute(statement)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
 
 
 @contextmanager
@@ -163,15 +160,17 @@ def changing(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
 
     :raises StoreUnavailable: the disk does not work
     """
-    with translated(path):
+    with translated(path), ExitStack() as undo:
         connection.execute('BEGIN IMMEDIATE')
-        try:
-            yield
-            connection.execute('COMMIT')
-        except BaseException:
-            with suppress(sqlite3.Error):  # what failed may have ended it
-                connection.execute('ROLLBACK')
-            raise
+        undo.callback(_roll_back, connection)
+        yield
+        connection.execute('COMMIT')
+        undo.pop_all()
+
+
+def _roll_back(connection: sqlite3.Connection) -> None:
+    with suppress(sqlite3.Error):  # what failed may have ended it
+        connection.execute('ROLLBACK')
 
 
 def clean(connection: sqlite3.Connection, path: Path) -> None:

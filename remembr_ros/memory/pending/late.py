@@ -38,9 +38,13 @@ class Latecomers:
         """Return what waits and meets a condition."""
         return [observation for queue in self.queues for observation in queue.queued() if meant(observation)]
 
-    def forget(self, forgettings: Sequence[Forgetting]) -> set[str]:
-        """Remove what waits and is meant; return the ids."""
-        gone = {o.memory.id for o in self.queued(lambda o: any(of.holds(o) for of in forgettings))}
+    def now_ns(self) -> int:
+        """Return the time, after all that waits was heard: the clock may have been put back since."""
+        return max([time.time_ns(), *(waiting.heard_ns for waiting in self.queued(lambda _: True))])
+
+    def forget(self, meant: Callable[[Observation], bool]) -> set[str]:
+        """Remove what waits and meets a condition; return the ids."""
+        gone = {observation.memory.id for observation in self.queued(meant)}
         for queue in self.queues:
             queue.forget(gone)
         return gone

@@ -6,7 +6,7 @@ import sqlite3
 import threading
 import zlib
 from collections.abc import Collection, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,12 +48,11 @@ class Spool:
             path.parent.mkdir(parents=True, exist_ok=True)
         self._owner = WriterLock(path.with_name(path.name + '.lock'), f'the spool {path}')
         self._owner.take()
-        try:
+        with ExitStack() as undo:
+            undo.callback(self._owner.release)
             self._rows = opened(path, _TABLE)
             self._count()
-        except BaseException:
-            self._owner.release()
-            raise
+            undo.pop_all()
 
     def append(self, observations: Sequence[Observation]) -> None:
         """Add observations at the end, all or none; they survive whatever happens once this returns.

@@ -135,3 +135,21 @@ def test_what_is_added_with_others_deleted_may_be_forgotten_as_well(
     store.forget(text='number 1')
     assert store.add([early, heard(make(3))], ['m2']) == [make(3)]
     assert store.all() == [make(3)]
+
+
+def test_what_was_heard_before_the_clock_was_put_back_is_forgotten(store: MemoryStore, make: Make) -> None:
+    queue = Waiting(heard(make(1), ago_s=-3600.0))
+    store.late.queues.append(queue)
+    early = queue.observations[0]
+    assert store.forget(text='thing') == 1
+    assert queue.observations == []
+    assert store.add_heard([early]) == [None]  # it was being stored meanwhile
+
+
+def test_an_answer_that_waits_goes_with_what_it_rests_on(store: MemoryStore, make: Make, add: Add) -> None:
+    add(make(1), make(2))
+    queue = Waiting(heard(answer('1', 'm1')), heard(answer('2', 'm2')))
+    store.late.queues.append(queue)
+    assert len(store.doomed(['m1'])) == 2
+    assert store.forget(['m1']) == 2
+    assert [o.memory for o in queue.observations] == [answer('2', 'm2')]
