@@ -67,6 +67,7 @@ class Request(Sought):
     relation: Relation | None
 
 
+MOST_SEARCHED = 500  # characters of a search text that are read as words; all of them are embedded
 _ASKS = r'(?=(?:(?:at|in|for|on|about)\s+)?(?:where|when|what|which|who|how|if|whether)\b)'
 _LIKE_TO = r"i(?:\s+want|\s+need|\s+would\s+like|'d\s+like)\s+(?:you\s+)?to"
 _POLITE = any_case(
@@ -237,8 +238,8 @@ def _said(asked: list[str], relation: Relation | None) -> tuple[str, ...]:
 
 @lru_cache(32)
 def searched(text: str) -> Request:
-    """Return what a search text asks for."""
-    return parse_request(text, 0)
+    """Return what a search text asks for; of a pasted page what its beginning does."""
+    return parse_request(text[:MOST_SEARCHED], 0)
 
 
 def thing_of(text: str) -> str:

@@ -7,6 +7,7 @@ from rclpy.node import Node
 from remembr_msgs.srv import KeepObjects
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.nodes.base.conversions import MAX_IDS
 from remembr_ros.nodes.base.memory_conversion import memory_from_msg, memory_to_msg
 from remembr_ros.nodes.base.services import ServiceCalls, checked
 
@@ -42,8 +43,11 @@ class KeptObjects(ServiceCalls):
             batch = observations[start : start + AT_ONCE]
             objects = [memory_to_msg(observation.memory, observation.images) for observation in batch]
             last = start + AT_ONCE >= len(observations)
-            kept = self._call(edition=self._edition, objects=objects, gone=list(gone) if last else [])
+            going = list(gone[:MAX_IDS]) if last else []
+            kept = self._call(edition=self._edition, objects=objects, gone=going)
             stored += [memory_from_msg(msg) for msg in kept.objects]
+        for start in range(MAX_IDS, len(gone), MAX_IDS):
+            self._call(edition=self._edition, gone=list(gone[start : start + MAX_IDS]))
         return stored
 
     def _call(self, **what: object) -> KeepObjects.Response:

@@ -9,7 +9,7 @@ from remembr_msgs.srv import Forget as ForgetSrv
 from remembr_ros.errors import InvalidRequest, ObjectsChanged
 from remembr_ros.memory.model.record import CAPTIONER, Observation
 from remembr_ros.memory.objects.known import ObjectFacts
-from remembr_ros.nodes.base.conversions import time_to_msg
+from remembr_ros.nodes.base.conversions import MAX_IDS, time_to_msg
 from remembr_ros.nodes.memory.node import MemoryNode
 from remembr_ros.nodes.memory.objects import PAGE
 from remembr_ros.nodes.objects.kept import KeptObjects
@@ -58,6 +58,13 @@ def test_objects_come_in_pages_each_once(robot, memory, kept):
     assert again[7] == memory._store.get(['object-0007'])[0]
     assert KeptObjects(robot.client, 'robbie', 'cellar').matching(scope=None) == []
     assert KeptObjects(robot.client, 'marvin', '').matching(scope=None) == []
+
+
+def test_more_go_than_a_request_can_name(memory, kept):
+    kept.add([observed(0), observed(1), observed(2)])
+    others = [f'other-{number}' for number in range(MAX_IDS)]
+    kept.add([observed(0)], ['object-0001', *others, 'object-0002'])
+    assert [one.id for one in memory._store.all()] == ['object-0000']
 
 
 def test_who_reads_them_finishes_a_merger_that_a_kill_cut_off(memory, kept):

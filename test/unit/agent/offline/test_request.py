@@ -6,7 +6,7 @@ from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.grounding import Choice
 from remembr_ros.agent.model.matching import has_number
 from remembr_ros.agent.offline.relation import Relation, RelationKind
-from remembr_ros.agent.offline.request import parse_request
+from remembr_ros.agent.offline.request import MOST_SEARCHED, parse_request, searched
 from remembr_ros.timestamps import MAX_NS, parse_time
 
 NOW_NS = parse_time('2023-11-14T22:13:20Z')
@@ -255,3 +255,11 @@ def test_what_only_looks_like_talk_a_comparison_a_date_or_every_time_is_none(tex
         '',
         False,
     )
+
+
+def test_of_a_pasted_page_the_beginning_says_what_is_searched_for() -> None:
+    words = ' '.join(f'word{number} Name{number}' for number in range(1000))
+    asked = searched(f'a red chair {words}')
+    assert asked.target.startswith('red chair')
+    assert len(asked.target) <= MOST_SEARCHED
+    assert len(asked.names) < MOST_SEARCHED / 5
