@@ -1,8 +1,12 @@
 """What holds for every test: one thread for each library's sums, and no clock on an example."""
 
+import faulthandler
 import os
+import tempfile
 from collections import Counter
 from contextlib import suppress
+from pathlib import Path
+from typing import IO
 
 # Before numpy and torch are there: a test runs on each core, and threads that wait for each other there spin.
 for name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'):
@@ -20,6 +24,8 @@ with suppress(ImportError):
 
 settings.register_profile('remembr', deadline=None)
 settings.load_profile('remembr')
+
+_CRASHES = pytest.StashKey[IO[str]]()
 
 LONG = (
     'test_scene_text_building.py',
@@ -40,3 +46,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_make_parametrize_id(val: object) -> str | None:
     """Name a long text by its beginning: some have megabytes, which workers would hand about with tests."""
     return f'{val[:30]!r}...{len(val)}' if isinstance(val, str | bytes) and len(val) > 200 else None
+
+
+@pytest.hookimpl(trylast=True)  # after pytest's own, whose traces go by with all else that is printed
+def pytest_configure(config: pytest.Config) -> None:
+    """Have a worker that crashes say where in a file, which is shown at the end."""
+    path = Path(
+        os.environ.setdefault('TEST_CRASHES', f'{tempfile.gettempdir()}/{os.getpid()}.crashes')
+    )
+    config.stash[_CRASHES] = path.open('a')
+    faulthandler.enable(config.stash[_CRASHES])
+    if not hasattr(config, 'workerinput'):  # the workers end first
+        config.add_cleanup(path.unlink)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Show where workers crashed."""
+    if traces := Path(os.environ['TEST_CRASHES']).read_text():
+        terminalreporter.section('crashes')
+        terminalreporter.write_line(traces)

@@ -154,8 +154,8 @@ class Backend(Protocol):
         :raises RemembrError: there is no answer; see remembr_ros.errors
         """
 
-    def forget(self, ids: Sequence[str]) -> int:
-        """Delete memories with their pictures; return how many."""
+    def forget(self, ids: Sequence[str], *, dry_run: bool = False) -> int:
+        """Delete memories with their pictures and what rests on them, or with dry_run not; return how many."""
 
     def note(self, text: str, pose: Pose | None, *, map_id: str) -> str:
         """Store a person's note of now, and return its id."""

@@ -53,8 +53,8 @@ class ObjectsJson(TypedDict):
 
 
 class ForgettingJson(TypedDict):
-    """What goes with a memory: segments that it stands for, pictures of its own; and those that stay, because
-    a memory next to it shows them, too."""
+    """What goes with a memory: how many, itself and the answers that rest on it, segments that it stands for,
+    pictures of its own; and those that stay, because a memory next to it shows them, too."""
 
     memories: int
     segments: int

@@ -89,7 +89,9 @@ class LocalBackend:
         asked = Question(question, self.now_ns(), asker=asker, zone=self._zone, scope=scope)
         return self._agent.ask(asked, on_progress=on_progress, cancel=cancel)
 
-    def forget(self, ids: Sequence[str]) -> int:
+    def forget(self, ids: Sequence[str], *, dry_run: bool = False) -> int:
+        if dry_run:
+            return len(self._store.doomed(ids))
         self._check(Ability.FORGET)
         count = self._store.forget(ids)
         self._on_memories()

@@ -76,13 +76,14 @@ class MemoryClient:
         """
         return self.recall.picture(GetKeyframe.Request(name=name))
 
-    def forget(self, ids: Sequence[str]) -> int:
-        """Delete memories with their pictures; return how many.
+    def forget(self, ids: Sequence[str], *, dry_run: bool = False) -> int:
+        """Delete memories with their pictures and what rests on them, or with dry_run not; return how many.
 
         :raises InvalidRequest: the memory is read-only, or that makes no sense
         :raises StoreUnavailable: the memory node does not answer, or its store does not work
         """
-        return int(self._change(self._forgets, Forget.Request(ids=list(ids))).count)
+        call = self._call if dry_run else self._change
+        return int(call(self._forgets, Forget.Request(ids=list(ids), dry_run=dry_run)).count)
 
     def correct(self, correction: ObjectCorrection) -> KnownObject | None:
         """Say what is true of an object; return it as it is then, None: it is deleted; raises as forget."""

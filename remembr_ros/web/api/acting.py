@@ -120,11 +120,11 @@ class ConfirmRequest(_Body):
 
 @routes.get('/api/memories/{memory_id}/forgetting')
 def forgetting(site: SITE, memory_id: MemoryId) -> forms.ForgettingJson:
-    """Tell what would go with a memory; pictures stay that one next to it in time shows, too."""
+    """Tell what would go: a memory, the answers that rest on it, and the pictures that none next to it shows."""
     memory = memory_of(site, memory_id)
     shared = _shared(site, memory)
     return {
-        'memories': 1,
+        'memories': site.backend.forget([memory.id], dry_run=True),
         'segments': memory.merged,
         'pictures': len(set(memory.keyframes) - shared),
         'shared': len(shared),

@@ -121,13 +121,11 @@ class Tools(ReadingTools):
         ctx: Context,
         dry_run: Annotated[bool, Field(description='delete nothing, tell what would go')] = False,
     ) -> dict[str, Any]:
-        """Delete memories with their pictures, for good."""
-        found = self._backend.get(ids)
-        unknown = sorted(set(ids) - {memory.id for memory in found})
-        count = 0
-        if not dry_run and found:
-            count = forget(self._site, [memory.id for memory in found], asker=caller(ctx))
-        return {'forgotten': count, 'found': len(found), 'unknown': unknown}
+        """Delete memories, their pictures and the answers that rest on them, for good."""
+        found = [memory.id for memory in self._backend.get(ids)]
+        going = self._backend.forget(found, dry_run=True) if found else 0
+        count = forget(self._site, found, asker=caller(ctx)) if found and not dry_run else 0
+        return {'forgotten': count, 'found': going, 'unknown': sorted(set(ids) - set(found))}
 
     async def go_to(
         self,

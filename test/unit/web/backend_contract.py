@@ -142,6 +142,8 @@ class BackendContract:
             assert memory.pose.position == (1.0, 2.0, 0.0)
             assert memory.pose.yaw == pytest.approx(0.5)
             told.clear()
+            assert backend.forget([memory_id], dry_run=True) == 1
+            assert backend.get([memory_id]) == [memory]
         finally:
             assert backend.forget([memory_id]) == 1
         assert told.wait(PATIENCE_S)

@@ -93,9 +93,11 @@ class FakeBackend:
         hit = Hit(self.memories[0], 0.9, passages=('A red mug.',))
         return Answer(Kind.TEXT, 'Near the wall.', 'offline', evidence=(hit,))
 
-    def forget(self, ids: Sequence[str]) -> int:
+    def forget(self, ids: Sequence[str], *, dry_run: bool = False) -> int:
         self._check()
         gone = self.get(ids)
+        if dry_run:
+            return len(gone)
         self.memories = [memory for memory in self.memories if memory not in gone]
         if self.listeners:
             self.listeners.on_memories()

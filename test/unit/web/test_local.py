@@ -9,7 +9,7 @@ import pytest
 from remembr_ros.agent.build import AgentConfig, build_agent
 from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import InvalidRequest, NavigationUnavailable, StoreUnavailable
-from remembr_ros.memory.deeds.deed import deed
+from remembr_ros.memory.deeds.deed import TALK, deed
 from remembr_ros.memory.model.record import Observation
 from remembr_ros.memory.objects.corrections import ObjectCorrection
 from remembr_ros.memory.objects.query import ObjectQuery
@@ -91,6 +91,17 @@ def test_a_picture_goes_with_its_memory_and_the_state_tells_of_it(tmp_path: Path
     for call in (backend.outline, backend.recall.count, lambda: backend.get([memory.id])):
         with pytest.raises(StoreUnavailable, match='closed'):
             call()
+
+
+def test_what_would_go_counts_the_answers_that_rest_on_it(tmp_path: Path) -> None:
+    with open_store(str(tmp_path / 'm.db'), HashingEmbedder()) as store:
+        backend = local(store)
+        store.add([Observation(DRIVE[0])])
+        seen = backend.note('A purple unicorn.', None, map_id='')
+        told = deed(LAST_NS, kind='answer', text='Perhaps it is a unicorn', evidence=(seen,))
+        store.add([Observation(told.memory('robbie', TALK))])
+        assert backend.forget([seen], dry_run=True) == 2
+        assert backend.forget([seen]) == 2
 
 
 def test_a_note_or_a_deed_is_of_the_only_robot_that_remembers(tmp_path: Path) -> None:
