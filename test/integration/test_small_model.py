@@ -104,11 +104,11 @@ def test_a_question_to_a_model_that_babbles_ends(url: str, model: Path, tmp_path
     question = Question('Where is the lift?', now_ns=START_NS + 60 * NS)
     with open_store(str(tmp_path / 'm.db'), get_embedder('hashing')) as store:
         store.add([Observation(lift)])
-        loop = LoopPlanner(FailoverChat([chat]), call_timeout_s=12.0)
+        loop = LoopPlanner(FailoverChat([chat]), call_timeout_s=patiently(12.0))
         agent = Agent(store, [loop, OfflinePlanner()], trace=Trace(tmp_path / 'trace.jsonl'))
         began = time.monotonic()
         try:
-            said = agent.ask(question, timeout_s=25.0).planner
+            said = agent.ask(question, timeout_s=patiently(25.0)).planner
         except RemembrError as error:
             said = str(error)
         assert time.monotonic() - began < patiently(30.0)
