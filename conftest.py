@@ -51,9 +51,7 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 @pytest.hookimpl(trylast=True)  # after pytest's own, whose traces go by with all else that is printed
 def pytest_configure(config: pytest.Config) -> None:
     """Have a worker that crashes say where in a file, which is shown at the end."""
-    path = Path(
-        os.environ.setdefault('TEST_CRASHES', f'{tempfile.gettempdir()}/{os.getpid()}.crashes')
-    )
+    path = Path(os.environ.setdefault('TEST_CRASHES', f'{tempfile.gettempdir()}/{os.getpid()}.crashes'))
     config.stash[_CRASHES] = path.open('a')
     faulthandler.enable(config.stash[_CRASHES])
     if not hasattr(config, 'workerinput'):  # the workers end first

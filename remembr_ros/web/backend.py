@@ -155,7 +155,7 @@ class Backend(Protocol):
         """
 
     def forget(self, ids: Sequence[str], *, dry_run: bool = False) -> int:
-        """Delete memories with their pictures and what rests on them, or with dry_run not; return how many."""
+        """Delete memories, their pictures and what rests on them, or with dry_run not; return how many."""
 
     def note(self, text: str, pose: Pose | None, *, map_id: str) -> str:
         """Store a person's note of now, and return its id."""

@@ -77,7 +77,7 @@ class MemoryClient:
         return self.recall.picture(GetKeyframe.Request(name=name))
 
     def forget(self, ids: Sequence[str], *, dry_run: bool = False) -> int:
-        """Delete memories with their pictures and what rests on them, or with dry_run not; return how many.
+        """Delete memories, their pictures and what rests on them, or with dry_run not; return how many.
 
         :raises InvalidRequest: the memory is read-only, or that makes no sense
         :raises StoreUnavailable: the memory node does not answer, or its store does not work
