@@ -120,7 +120,7 @@ class ConfirmRequest(_Body):
 
 @routes.get('/api/memories/{memory_id}/forgetting')
 def forgetting(site: SITE, memory_id: MemoryId) -> forms.ForgettingJson:
-    """Tell what would go: a memory, the answers that rest on it, its pictures but for those of its neighbours."""
+    """Tell what would go: a memory, the answers that rest on it, and the pictures of it alone."""
     memory = memory_of(site, memory_id)
     shared = _shared(site, memory)
     return {

@@ -115,8 +115,8 @@ export async function forget(page, memory) {
           going.segments > 1 ? `, ${going.segments} segments in one` : ''),
         el('li', {}, going.pictures ? `${counted(going.pictures, 'picture')} will be deleted`
           : 'No picture will be deleted'),
-        going.memories > 1 ? el('li', {}, counted(going.memories - 1, 'answer that rests', 'answers that rest'),
-          ' on it will be deleted') : null,
+        going.memories > 1 ? el('li', {},
+          counted(going.memories - 1, 'answer that rests', 'answers that rest'), ' on it will be deleted') : null,
         going.shared ? el('li', {}, counted(going.shared, 'picture stays', 'pictures stay'),
           ', for other memories have them, too') : null),
       el('p', {}, 'This cannot be undone.')),
