@@ -107,6 +107,7 @@ export async function forget(page, memory) {
   const path = `/api/memories/${encodeURIComponent(memory.id)}`;
   const going = await attempt(() => page.api.get(`${path}/forgetting`));
   if (!going) return false;
+  const answers = going.memories - 1;
   const yes = await dialog({
     title: 'Forget this memory?',
     body: el('div', {},
@@ -115,8 +116,8 @@ export async function forget(page, memory) {
           going.segments > 1 ? `, ${going.segments} segments in one` : ''),
         el('li', {}, going.pictures ? `${counted(going.pictures, 'picture')} will be deleted`
           : 'No picture will be deleted'),
-        going.memories > 1 ? el('li', {},
-          counted(going.memories - 1, 'answer that rests', 'answers that rest'), ' on it will be deleted') : null,
+        answers ? el('li', {}, counted(answers, 'answer that rests', 'answers that rest'),
+          ' on it will be deleted') : null,
         going.shared ? el('li', {}, counted(going.shared, 'picture stays', 'pictures stay'),
           ', for other memories have them, too') : null),
       el('p', {}, 'This cannot be undone.')),
