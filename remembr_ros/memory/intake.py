@@ -67,7 +67,11 @@ class Intake:
         states: dict[str, Memory] = {}
         if any(names_objects(o.memory) for o in last.values()):
             things = known_objects(engine.select(Scope(source=OBJECT)))
-            last = {name: replace(o, memory=with_object_ids(o.memory, things)) for name, o in last.items()}
+            stored_so = {memory.id: memory for memory in engine.get(list(last))}
+            last = {
+                name: replace(o, memory=with_object_ids(o.memory, things, stored_so.get(name)))
+                for name, o in last.items()
+            }
             states = {state.id: state for state in with_states((o.memory for o in last.values()), things)}
             last = {name: Observation(memory) for name, memory in states.items()} | last
         known = {memory.id: memory for memory in engine.get(list(last))}

@@ -25,13 +25,19 @@ def names_objects(memory: Memory) -> bool:
     return facts is not None and bool(facts.object or facts.receptacle)
 
 
-def with_object_ids(memory: Memory, known: Sequence[KnownObject]) -> Memory:
+def with_object_ids(memory: Memory, known: Sequence[KnownObject], stored: Memory | None = None) -> Memory:
     """Return a deed with the ids of the objects that it was done to.
 
-    What nobody knows stays a name, and an id that was told is kept.
+    What nobody knows stays a name, and an id that was told is kept. A deed that comes once more is of what was
+    meant before, though there may be several of that name by now.
 
     :param known: the objects of all robots and maps
+    :param stored: what is stored as this deed
     """
+    if stored is not None and (before := facts_of(stored)) is not None:
+        meant = [thing for thing in known if thing.id in (before.object_id, before.receptacle_id)]
+        if meant and with_object_ids(memory, meant) == stored:
+            return stored
     facts = facts_of(memory)
     found: dict[str, Any] = {}
     for part in ('object', 'receptacle') if facts is not None else ():

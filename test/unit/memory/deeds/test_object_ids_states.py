@@ -2,11 +2,12 @@ from dataclasses import replace
 
 import pytest
 
+from remembr_ros.geometry import Pose
 from remembr_ros.memory.deeds.deed import deed, facts_of
 from remembr_ros.memory.deeds.object_ids import state_left, with_states
 from remembr_ros.memory.model.record import Observation
 from remembr_ros.memory.objects.known import known_objects
-from test.object_room import CUP, ROOM, TABLE
+from test.object_room import CUP, ROOM, TABLE, thing
 
 
 def done(kind, at=1, **about):
@@ -58,3 +59,15 @@ def test_a_store_keeps_the_states_that_who_follows_objects_does_not_know(store):
     assert states_of(store.all())[CUP.id] == ('in hand', 5)
     store.add([Observation(done('place', 7, object='cup')), Observation(CUP.memory)])
     assert states_of(store.all())[CUP.id] == ('normal', 7)
+
+
+def test_a_deed_that_comes_once_more_is_of_what_was_meant_before(store):
+    mugs = [thing('mug', (x, 0.0, 0.8), (0.1, 0.1, 0.1), id=f'mug-{x}') for x in (0.0, 0.3)]
+    pick = Observation(done('pick', 5, object='mug'))
+    store.add([Observation(mugs[0].memory)])
+    (first,) = store.add([pick])
+    store.add([Observation(mugs[1].memory)])
+    assert store.add([pick]) == [first]
+    assert states_of(store.all())[mugs[0].id] == ('in hand', 5)
+    elsewhere = Observation(replace(pick.memory, pose=Pose(0.3, 0.0)))
+    assert facts_of(*store.add([elsewhere])).object_id == ''
