@@ -28,8 +28,8 @@ def names_objects(memory: Memory) -> bool:
 def with_object_ids(memory: Memory, known: Sequence[KnownObject], stored: Memory | None = None) -> Memory:
     """Return a deed with the ids of the objects that it was done to.
 
-    What nobody knows stays a name, and an id that was told is kept. A deed that comes once more is of what was
-    meant before, though there may be several of that name by now.
+    What nobody knows stays a name, and an id that was told is kept. A deed that comes once more is of what
+    was meant before, though there may be several of that name by now.
 
     :param known: the objects of all robots and maps
     :param stored: what is stored as this deed
