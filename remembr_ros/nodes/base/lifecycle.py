@@ -188,6 +188,7 @@ def bring_up(node: Node, names: Sequence[str], timeout_s: float = 60.0) -> None:
     """
     deadline = time.monotonic() + timeout_s
     for name in names:
+        refused = None
         while True:
             request = GetState.Request()
             response = call(node, GetState, f'{name}/get_state', request, deadline, again_s=TRY_S)
@@ -197,6 +198,8 @@ def bring_up(node: Node, names: Sequence[str], timeout_s: float = 60.0) -> None:
             if state not in _STEPS:
                 raise NodeUnavailable(f'{name} is in state {state} and cannot be brought up; start it again')
             transition, done = _STEPS[state]
+            if state == refused:
+                raise NodeUnavailable(f'{name} could not be {done}; its log says why')
             request = ChangeState.Request(transition=Transition(id=transition))
             try:
                 soon = min(deadline, time.monotonic() + TRY_S)
@@ -204,7 +207,7 @@ def bring_up(node: Node, names: Sequence[str], timeout_s: float = 60.0) -> None:
             except NodeUnavailable:
                 continue  # it may be at it all the same: its state will tell
             if not response.success:
-                raise NodeUnavailable(f'{name} could not be {done}; its log says why')
+                refused = state  # if it is in another one by now, as where it starts itself, that was done
 
 
 def call(

@@ -4,12 +4,13 @@ import pytest
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from lifecycle_msgs.msg import State
-from lifecycle_msgs.srv import GetState
+from lifecycle_msgs.srv import ChangeState, GetState
 from rclpy.node import Node
 from std_msgs.msg import String
 
 from remembr_ros.errors import InvalidRequest, NodeUnavailable
 from remembr_ros.nodes.agent.parameters import AgentParameters
+from remembr_ros.nodes.base import lifecycle
 from remembr_ros.nodes.base.lifecycle import autostart, bring_up, call, wound_down
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
 from test.patience import patiently
@@ -69,6 +70,19 @@ def test_bring_up_configures_and_activates_and_can_be_repeated(robot):
 def test_bring_up_takes_an_inactive_node_the_rest_of_the_way(robot):
     worker = robot.make(Worker)
     worker.trigger_configure()
+    bring_up(robot.client, [NAME], 20.0)
+    assert worker.steps == ['load', 'start']
+
+
+def test_bring_up_takes_a_node_that_starts_itself_meanwhile(robot, monkeypatch):
+    worker = robot.make(Worker)
+
+    def overtaken(node, kind, *about, **how):
+        if kind is ChangeState and not worker.steps:
+            autostart(worker)
+        return call(node, kind, *about, **how)
+
+    monkeypatch.setattr(lifecycle, 'call', overtaken)
     bring_up(robot.client, [NAME], 20.0)
     assert worker.steps == ['load', 'start']
 
