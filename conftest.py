@@ -51,11 +51,13 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 @pytest.hookimpl(trylast=True)  # after pytest's own, whose traces go by with all else that is printed
 def pytest_configure(config: pytest.Config) -> None:
     """Have a worker that crashes say where in a file, which is shown at the end."""
-    path = Path(os.environ.setdefault('TEST_CRASHES', f'{tempfile.gettempdir()}/{os.getpid()}.crashes'))
-    config.stash[_CRASHES] = path.open('a')
-    faulthandler.enable(config.stash[_CRASHES])
-    if not hasattr(config, 'workerinput'):  # the workers end first
+    if not hasattr(config, 'workerinput'):  # else a worker, which inherits the name and ends first
+        path = Path(tempfile.gettempdir(), f'{os.getpid()}.crashes')
+        path.write_text('')
+        os.environ['TEST_CRASHES'] = str(path)
         config.add_cleanup(path.unlink)
+    config.stash[_CRASHES] = open(os.environ['TEST_CRASHES'], 'a')  # noqa: SIM115  kept open
+    faulthandler.enable(config.stash[_CRASHES])
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

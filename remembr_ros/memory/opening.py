@@ -4,6 +4,7 @@ import logging
 import os
 import re
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -112,17 +113,16 @@ def open_store(
         spool=spool,
         rule=rule if consolidation else None,
     )
-    try:
-        store.engine  # noqa: B018  connects
-    except StoreUnavailable as error:
-        if must_connect:
-            store.close()
-            raise
-        if is_server(uri):
-            logger.warning('memories wait on this machine: %s', error)
-    except BaseException:
-        store.close()
-        raise
+    with ExitStack() as undo:
+        undo.callback(store.close)
+        try:
+            store.engine  # noqa: B018  connects
+        except StoreUnavailable as error:
+            if must_connect:
+                raise
+            if is_server(uri):
+                logger.warning('memories wait on this machine: %s', error)
+        undo.pop_all()
     return store
 
 

@@ -123,9 +123,13 @@ class Tools(ReadingTools):
     ) -> dict[str, Any]:
         """Delete memories, their pictures and the answers that rest on them, for good."""
         found = [memory.id for memory in self._backend.get(ids)]
-        going = self._backend.forget(found, dry_run=True) if found else 0
-        count = forget(self._site, found, asker=caller(ctx)) if found and not dry_run else 0
-        return {'forgotten': count, 'found': going, 'unknown': sorted(set(ids) - set(found))}
+        count = 0
+        if found and dry_run:
+            count = self._backend.forget(found, dry_run=True)
+        elif found:
+            count = forget(self._site, found, asker=caller(ctx))
+        forgotten = 0 if dry_run else count
+        return {'forgotten': forgotten, 'found': count, 'unknown': sorted(set(ids) - set(found))}
 
     async def go_to(
         self,

@@ -116,7 +116,7 @@ export async function forget(page, memory) {
           going.segments > 1 ? `, ${going.segments} segments in one` : ''),
         el('li', {}, going.pictures ? `${counted(going.pictures, 'picture')} will be deleted`
           : 'No picture will be deleted'),
-        answers ? el('li', {}, counted(answers, 'answer that rests', 'answers that rest'),
+        answers > 0 ? el('li', {}, counted(answers, 'answer that rests', 'answers that rest'),
           ' on it will be deleted') : null,
         going.shared ? el('li', {}, counted(going.shared, 'picture stays', 'pictures stay'),
           ', for other memories have them, too') : null),
