@@ -7,7 +7,11 @@ from typing import Any
 
 import pytest
 
+from test.programs import console_scripts
+
 ROOT = Path(__file__).resolve().parents[2]
+
+PROGRAM = '#!{python}\nimport sys\nfrom {module} import {function}\nsys.exit({function}())\n'
 
 
 @pytest.fixture
@@ -23,9 +27,9 @@ def prefix(tmp_path: Path) -> Path:
         (share / folder).symlink_to(ROOT / folder)
     programs = prefix / 'lib' / 'remembr_ros'
     programs.mkdir(parents=True)
-    for room in ('captioner', 'memory', 'agent', 'speech', 'replay', 'web'):
-        program = programs / f'{"bag_player" if room == "replay" else room}_node'
-        program.write_text(f'#!/bin/sh\nexec {sys.executable} -m remembr_ros.nodes.{room}.node "$@"\n')
+    for name, module, function in console_scripts(ROOT / 'setup.py'):
+        program = programs / name
+        program.write_text(PROGRAM.format(python=sys.executable, module=module, function=function))
         program.chmod(0o755)
     return prefix
 

@@ -131,6 +131,16 @@ class Launched:
         found = re.findall(rf'\[{executable}-\d+\]: process started with pid \[(\d+)\]', self.text)
         return int(found[-1])
 
+    @property
+    def started(self) -> list[str]:
+        """The executables of which a process was started, one for each time."""
+        return re.findall(r'\[(\w+)-\d+\]: process started with pid', self.text)
+
+    @property
+    def finished(self) -> list[str]:
+        """The executables of which a process has ended as it should."""
+        return re.findall(r'\[(\w+)-\d+\]: process has finished cleanly', self.text)
+
     def interrupt(self, timeout_s: float = 40.0) -> float:
         """Do what Ctrl-C does in a terminal; return how long it took to end with exit code 0 [s]."""
         os.killpg(self.process.pid, signal.SIGINT)

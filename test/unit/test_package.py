@@ -14,6 +14,7 @@ import pytest
 
 import remembr_ros
 from remembr_ros.nodes.bringup import plan_nodes
+from test.programs import console_scripts
 from test.unit.test_imports import ROS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -191,9 +192,9 @@ def test_colcon_knows_that_the_tests_are_for_pytest() -> None:
 
 
 def entry_points() -> dict[str, str]:
-    found = re.findall(r"'(\w+) = (remembr_ros\.[\w.]+:\w+)'", (REPOSITORY / 'setup.py').read_text())
+    found = {name: f'{module}:{main}' for name, module, main in console_scripts(REPOSITORY / 'setup.py')}
     assert len(found) == 9
-    return dict(found)
+    return found
 
 
 def depends(folder: str = '.') -> set[str]:
