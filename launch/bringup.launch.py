@@ -1,5 +1,10 @@
 """Bring up memory, captioners, agent, perhaps speech and page: configured and activated on their events."""
 
+import math
+import sys
+import time
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from launch.action import Action
@@ -13,9 +18,9 @@ from launch.actions import (
 )
 from launch.event import Event
 from launch.event_handler import EventHandler
-from launch.event_handlers import OnProcessStart
 from launch.events import matches_action
 from launch.launch_context import LaunchContext
+from launch.substitution import Substitution
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import LifecycleNode
 from launch_ros.event_handlers import OnStateTransition
@@ -23,18 +28,42 @@ from launch_ros.events.lifecycle import ChangeState, StateTransition
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.ros_adapters import get_ros_node
 from launch_ros.substitutions import FindPackageShare
-from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.srv import GetState
+from rclpy.client import Client
+from rclpy.node import Node
+from rclpy.task import Future
 
 from launch import LaunchDescription
-from remembr_ros.nodes.bringup import NodePlan, plan_nodes
-from remembr_ros.nodes.launch_arguments import ARGUMENTS
+from remembr_ros.nodes.bringup import NodePlan, argument_values, next_step, plan_nodes
+from remembr_ros.nodes.launch_arguments import ARGUMENTS, check_names
 from remembr_ros.nodes.params_file import check_params_file
 
 RESPAWN_DELAY_S = 2.0
 """Before a node that died is started again [s]."""
 
 RETRY_S = 5.0
-"""Between two looks whether a node that is there was asked in vain: DDS may lose a first request [s]."""
+"""After this a node that has not begun to be configured is asked again: DDS may lose a first request [s]."""
+
+
+LOOK_S = 0.5
+"""Between two looks at the states of the nodes, until all are active [s]."""
+
+ACTIVE = State.PRIMARY_STATE_ACTIVE
+
+
+class _Otherwise(Substitution):
+    """A default that sets nothing, and is shown by --show-args as what holds then."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._text = text
+
+    def describe(self) -> str:
+        return f"'{self._text}'"
+
+    def perform(self, context: LaunchContext) -> str:
+        return ''
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -42,9 +71,10 @@ def generate_launch_description() -> LaunchDescription:
     arguments = [
         DeclareLaunchArgument(
             argument.name,
-            default_value=argument.default,
+            default_value=argument.default or [_Otherwise(argument.otherwise)],
             description=argument.text,
-            choices=list(argument.choices) or None,
+            # Of true and false other launch files have more spellings.
+            choices=None if argument.is_boolean else list(argument.choices) or None,
         )
         for argument in ARGUMENTS
     ]
@@ -52,25 +82,23 @@ def generate_launch_description() -> LaunchDescription:
 
 
 def _start(context: LaunchContext) -> list[Action]:
-    given = {argument.name: LaunchConfiguration(argument.name).perform(context) for argument in ARGUMENTS}
+    names = [argument.name for argument in ARGUMENTS]
+    check_names(sys.argv, Path(__file__), names)
+    given = argument_values({name: LaunchConfiguration(name).perform(context) for name in names})
     config = PathJoinSubstitution([FindPackageShare('remembr_ros'), 'config'])
     files = [PathJoinSubstitution([config, 'remembr.yaml'])]
     if given['preset']:
         files.append(PathJoinSubstitution([config, 'presets', f'{given["preset"]}.yaml']))
-    plans = plan_nodes(given)
+    plans = plan_nodes(given, pushed=context.launch_configurations.get('ros_namespace', ''))
     if given['params_file']:
         own = str(Path(given['params_file']).expanduser())
         check_params_file(own, [plan.full_name for plan in plans])
         files.append(own)
     nodes = [_node(plan, files, given['respawn'] == 'true') for plan in plans]
     by_events = given['autostart'] == 'true' and not any('autostart' in plan.parameters for plan in plans)
-    handlers = [
-        handler
-        for node, plan in zip(nodes, plans, strict=True)
-        for handler in (*_reports(node, plan), *(_transitions(node) if by_events else ()))
-    ]
+    reports = [report for node, plan in zip(nodes, plans, strict=True) for report in _reports(node, plan)]
     # Handlers first: a transition that nobody listens for yet would be missed.
-    return [*handlers, *nodes]
+    return [*reports, *_BringUp(nodes, plans, by_events).actions(), *nodes]
 
 
 def _node(plan: NodePlan, files: list, respawn: bool) -> LifecycleNode:
@@ -91,42 +119,79 @@ def _node(plan: NodePlan, files: list, respawn: bool) -> LifecycleNode:
     )
 
 
-def _transitions(node: LifecycleNode) -> list[Action]:
-    """Return what configures the node when its process has started, and activates it when that is done."""
+class _BringUp:
+    """Has nodes configured when they answer, then activated, and says when all are active.
 
-    heard: list[str] = []
-    there: list[bool] = []
+    They are asked for their states: a node that brings itself up may be active before it is heard.
 
-    def change(transition: int) -> EmitEvent:
-        return EmitEvent(
-            event=ChangeState(lifecycle_node_matcher=matches_action(node), transition_id=transition)
-        )
+    :param by_events: false: others, or the nodes themselves, do all but the last
+    """
 
-    def note(event: Event) -> bool:
-        if isinstance(event, StateTransition) and event.action is node:
-            heard.append(event.goal_state)
+    def __init__(self, nodes: Sequence[LifecycleNode], plans: Sequence[NodePlan], by_events: bool) -> None:
+        self._plans = plans
+        self._nodes = {plan.full_name: node for node, plan in zip(nodes, plans, strict=True)}
+        self._waiting = list(self._nodes)
+        self._by_events = by_events
+        self._clients: dict[str, Client] = {}
+        self._states: dict[str, int] = {}
+        self._next_at: dict[str, float] = {}
+        self._asked_at: dict[str, float] = {}
+        self._heard: set[str] = set()
+
+    def actions(self) -> list[Action]:
+        """Return what has to be done before the nodes are started."""
+        activations = [
+            # Once: what somebody configures later stays inactive until they activate it.
+            _on(node, 'configuring', 'inactive', _change(node, Transition.TRANSITION_ACTIVATE), once=True)
+            for node in (self._nodes.values() if self._by_events else ())
+        ]
+        return [*activations, RegisterEventHandler(EventHandler(matcher=self._hear)), self._later()]
+
+    def _hear(self, event: Event) -> bool:
+        if isinstance(event, StateTransition):
+            self._heard.add(event.action.node_name)
         return False  # nothing else is done about it
 
-    def later() -> TimerAction:
-        return TimerAction(period=RETRY_S, actions=[OpaqueFunction(function=ask_again)])
+    def _later(self) -> TimerAction:
+        return TimerAction(period=LOOK_S, actions=[OpaqueFunction(function=self._look)])
 
-    def ask_again(context: LaunchContext) -> list[Action]:
-        if heard:
-            return []
-        there.append(get_ros_node(context).count_publishers(f'{node.node_name}/transition_event') > 0)
-        # A process that is still starting gets the first request as soon as it listens.
-        return configure() if there[-2:] == [True, True] else [later()]
+    def _look(self, context: LaunchContext) -> list[Action]:
+        if all(node.return_code is not None for node in self._nodes.values()):
+            return []  # else the launch would go on without them
+        self._waiting = [name for name in self._waiting if self._states.get(name) != ACTIVE]
+        if not self._waiting:
+            return [LogInfo(msg=next_step(self._plans))]
+        for name in self._waiting:
+            self._ask(name, get_ros_node(context))
+        return [*filter(None, map(self._configure, self._waiting)), self._later()]
 
-    def configure() -> list[Action]:
-        there.clear()
-        return [change(Transition.TRANSITION_CONFIGURE), later()]
+    def _ask(self, name: str, node: Node) -> None:
+        """Ask a node for its state, unless an answer is still to come."""
+        if name not in self._clients:
+            # Never destroyed: a node waits for a client that goes before its response.
+            self._clients[name] = node.create_client(GetState, f'{name}/get_state')
+        now = time.monotonic()
+        if now > self._next_at.get(name, 0.0) and self._clients[name].service_is_ready():
+            self._next_at[name] = now + RETRY_S
+            answer = self._clients[name].call_async(GetState.Request())
+            answer.add_done_callback(partial(self._note, name))
 
-    return [
-        RegisterEventHandler(EventHandler(matcher=note)),
-        RegisterEventHandler(OnProcessStart(target_action=node, on_start=configure())),
-        # Once: what somebody configures later stays inactive until they activate it.
-        _on(node, 'configuring', 'inactive', change(Transition.TRANSITION_ACTIVATE), once=True),
-    ]
+    def _note(self, name: str, answer: Future) -> None:
+        self._states[name] = answer.result().current_state.id
+        self._next_at[name] = 0.0
+
+    def _configure(self, name: str) -> EmitEvent | None:
+        """Return what has a node configured that waits for it, again where DDS may have lost the request."""
+        now = time.monotonic()
+        lost = name not in self._heard and now - self._asked_at.get(name, -math.inf) > RETRY_S
+        if not (self._by_events and lost and self._states.get(name) == State.PRIMARY_STATE_UNCONFIGURED):
+            return None
+        self._asked_at[name] = now
+        return _change(self._nodes[name], Transition.TRANSITION_CONFIGURE)
+
+
+def _change(node: LifecycleNode, transition: int) -> EmitEvent:
+    return EmitEvent(event=ChangeState(lifecycle_node_matcher=matches_action(node), transition_id=transition))
 
 
 def _reports(node: LifecycleNode, plan: NodePlan) -> list[Action]:

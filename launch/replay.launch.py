@@ -34,19 +34,20 @@ from launch_ros.parameter_descriptions import ParameterValue
 
 from launch import LaunchDescription
 from remembr_ros.bags.layout import storage_files
-from remembr_ros.nodes.bringup import plan_nodes
-from remembr_ros.nodes.launch_arguments import replay_number
+from remembr_ros.nodes.bringup import NodePlan, plan_nodes
+from remembr_ros.nodes.launch_arguments import ARGUMENTS as OF_BRINGUP
+from remembr_ros.nodes.launch_arguments import check_names, replay_number, true_or_false
 
 ARGUMENTS = (
     ('bag', '', 'rosbag2 folder or file, or ROS 1 bag; empty: something else publishes /clock', None),
     ('rate', '1.0', 'times real speed', None),
-    ('loop', 'false', 'true: start again at the end', ['true', 'false']),
+    ('loop', 'false', 'true: start again at the end', None),
     ('player', 'bag_player', "bag_player: this package's; ros2: ros2 bag play", ['bag_player', 'ros2']),
     (
         'exit_at_end',
         'false',
         'true: end all when the bag is at its end and remembered, as before an evaluation',
-        ['true', 'false'],
+        None,
     ),
     ('end_patience', '300.0', 'exit_at_end: end all the same when for so long no caption came [s]', None),
 )
@@ -83,6 +84,7 @@ def _reliable() -> LaunchConfiguration:
 
 def _play(context: LaunchContext) -> list[Action]:
     given = {name: LaunchConfiguration(name).perform(context) for name, *_ in ARGUMENTS}
+    check_names(sys.argv, Path(__file__), [*given, *(argument.name for argument in OF_BRINGUP)])
     if not given['bag']:
         # A simulated camera is like a real one: what is published at best effort has to be heard.
         context.launch_configurations.setdefault('reliable_images', 'false')
@@ -92,6 +94,8 @@ def _play(context: LaunchContext) -> list[Action]:
         storage_files(Path(given['bag']).expanduser())
     replay_number('rate', given['rate'])
     patience_s = replay_number('end_patience', given['end_patience'])
+    for name in ('loop', 'exit_at_end'):
+        given[name] = true_or_false(name, given[name])
     player = _player(given)
     on_end = [LogInfo(msg='the bag is at its end; questions are answered on')]
     handlers = []
@@ -111,8 +115,7 @@ def _play(context: LaunchContext) -> list[Action]:
 
 def _remembered(context: LaunchContext, patience_s: float) -> ExecuteProcess:
     """Return what ends when the captioners' last captions are stored, or none comes any more."""
-    plans = plan_nodes(context.launch_configurations)
-    captioners = [plan.full_name for plan in plans if plan.name == 'captioner']
+    captioners = [plan.full_name for plan in _plans(context) if plan.name == 'captioner']
     command = [sys.executable, '-m', 'remembr_ros.nodes.replay.bag_end', *captioners]
     command += ['--patience', str(patience_s)]
     return ExecuteProcess(cmd=command, name='bag_end', output='screen')
@@ -123,7 +126,7 @@ def _all_active(context: LaunchContext) -> Callable[[Event], bool]:
 
     Captions that came before the memory node listens would be lost.
     """
-    waiting = {plan.full_name for plan in plan_nodes(context.launch_configurations) if plan.name != 'speech'}
+    waiting = {plan.full_name for plan in _plans(context) if plan.name != 'speech'}
 
     def matches(event: Event) -> bool:
         if isinstance(event, StateTransition) and event.goal_state == 'active':
@@ -132,6 +135,11 @@ def _all_active(context: LaunchContext) -> Callable[[Event], bool]:
         return False
 
     return matches
+
+
+def _plans(context: LaunchContext) -> list[NodePlan]:
+    given = context.launch_configurations
+    return plan_nodes(given, pushed=given.get('ros_namespace', ''))
 
 
 def _player(given: dict[str, str]) -> ExecuteProcess:

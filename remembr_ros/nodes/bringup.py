@@ -4,7 +4,7 @@ Knows no ROS; launch/bringup.launch.py makes processes of it.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from remembr_ros.errors import InvalidRequest
@@ -13,6 +13,7 @@ from remembr_ros.nodes.launch_arguments import ARGUMENTS, HOME, Value
 _TOPICS = tuple(argument.name for argument in ARGUMENTS if argument.name.endswith('_topic'))
 _TOPIC = re.compile(r'/?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*')
 _LOG_LEVEL = re.compile(r'(\S+:=)?(debug|info|warn|error|fatal)', re.IGNORECASE)
+COMPRESSED = '/compressed'  # behind a topic of images: where image_transport has them compressed
 # What ROS allows as a part of a name; an underscore in front hides it.
 _TOKEN = re.compile(r'[A-Za-z][A-Za-z0-9_]*')
 
@@ -38,36 +39,45 @@ class NodePlan:
         return f'{self.namespace}/{self.name}'
 
 
-def plan_nodes(given: Mapping[str, str]) -> list[NodePlan]:
+def argument_values(given: Mapping[str, str]) -> dict[str, str]:
+    """Return the value of each argument as this package writes it.
+
+    :param given: by argument; those that are missing have their default
+    :raises InvalidRequest: a value is none of the choices
+    """
+    return {
+        argument.name: argument.read(given.get(argument.name, argument.default)) for argument in ARGUMENTS
+    }
+
+
+def plan_nodes(given: Mapping[str, str], pushed: str = '') -> list[NodePlan]:
     """Return the nodes that these arguments ask for, memory first.
 
     :param given: by argument; those that are missing have their default
+    :param pushed: the namespace that a launch file which includes this one has pushed; empty: none
     :raises InvalidRequest: a value makes no sense
     """
-    values = {argument.name: given.get(argument.name, argument.default).strip() for argument in ARGUMENTS}
-    for argument in ARGUMENTS:
-        if argument.choices and values[argument.name] not in argument.choices:
-            choices = ', '.join(filter(None, argument.choices))
-            raise InvalidRequest(f'{argument.name}:={values[argument.name]}: it has to be one of {choices}')
+    values = argument_values(given)
     if not _LOG_LEVEL.fullmatch(values['log_level']):
         raise InvalidRequest(
             f'log_level:={values["log_level"]}: it has to be debug, info, warn, error or fatal, or '
             'LOGGER:=LEVEL'
         )
-    root = _namespace(values['namespace'], 'namespace')
+    root = _nested(_namespace(pushed, 'namespace'), values['namespace'])
     _namespace(values['nav2_namespace'], 'nav2_namespace')
     if root:
         # Else two robots with one database would be one, and their goals go to whoever has no namespace.
         values['robot'] = values['robot'] or root[1:].replace('/', '_')
         values['nav2_namespace'] = values['nav2_namespace'] or root
-    topics = {name: _absolute(root, values[name], name) for name in _TOPICS}
+    topics = {name: _absolute(root, values[name], name) for name in _TOPICS if values[name]}
     cameras = _cameras(values['cameras'], topics['image_topic'], root)
     home = f'{root}/{HOME}'
-    shared = _remappings(topics, next(iter(cameras.values()))) | {'/speaking': f'{root}/speaking'}
+    first = next(iter(cameras.values()))
+    shared = _remappings(topics, first) | {'/speaking': f'{root}/speaking'}
     plans = [_plan('memory', home, values, shared)]
     for camera, topic in cameras.items():
         images = _images(topic)
-        own: dict[str, Value] = {'camera': camera} if camera else {}
+        own = _transport(topic) | ({'camera': camera} if camera else {})
         if values['reliable_images'] == 'true':
             own |= {f'qos_overrides.{name}.subscription.reliability': 'reliable' for name in images.values()}
         captions = {'captions': f'{home}/captions'} if camera else {}
@@ -75,8 +85,15 @@ def plan_nodes(given: Mapping[str, str]) -> list[NodePlan]:
         plans.append(_plan('captioner', place, values, shared | images | captions, own))
     for name in ('agent', 'events', 'objects', 'speech', 'web'):
         if values.get(name, 'true') == 'true':  # the agent always is
-            plans.append(_plan(name, home, values, shared))
+            plans.append(_plan(name, home, values, shared, _transport(first) if name == 'objects' else {}))
     return plans
+
+
+def next_step(plans: Sequence[NodePlan]) -> str:
+    """Return what to tell whoever has started the nodes, when all are active."""
+    agent = next(plan for plan in plans if plan.name == 'agent')
+    ask = f'{agent.namespace}/ask remembr_msgs/srv/Ask "{{question: \'What did you see?\'}}"'
+    return f'all active: {", ".join(plan.full_name for plan in plans)}; ask: ros2 service call {ask}'
 
 
 def _remappings(topics: Mapping[str, str], image: str) -> dict[str, str]:
@@ -85,7 +102,7 @@ def _remappings(topics: Mapping[str, str], image: str) -> dict[str, str]:
     :param topics: by argument
     :param image: of several cameras the first, which the depth camera belongs to
     """
-    depth = topics['depth_topic']
+    depth = topics['depth_topic'].removesuffix('/compressedDepth')
     return {
         'odom': topics['odom_topic'],
         'pose_with_covariance': topics['pose_topic'],
@@ -102,10 +119,10 @@ def _remappings(topics: Mapping[str, str], image: str) -> dict[str, str]:
         '/speech': topics['question_topic'],
         'audio': topics['audio_topic'],
         **_images(image),
-        'camera_info': _beside(image),
+        'camera_info': topics.get('camera_info_topic', _beside(image.removesuffix(COMPRESSED))),
         'depth': depth,
         'depth/compressedDepth': f'{depth}/compressedDepth',
-        'depth_camera_info': _beside(depth),
+        'depth_camera_info': topics.get('depth_info_topic', _beside(depth)),
         'detections': topics['detections_topic'],
         'detections_3d': topics['detections_topic'],
         'label_info': topics['label_info_topic'],
@@ -113,7 +130,14 @@ def _remappings(topics: Mapping[str, str], image: str) -> dict[str, str]:
 
 
 def _images(topic: str) -> dict[str, str]:
-    return {'image': topic, 'image/compressed': f'{topic}/compressed'}
+    """Return where the images of a topic are, raw and compressed; it may be either of the two."""
+    topic = topic.removesuffix(COMPRESSED)
+    return {'image': topic, 'image/compressed': topic + COMPRESSED}
+
+
+def _transport(topic: str) -> dict[str, Value]:
+    """Return the parameter that follows from how an image topic ends."""
+    return {'image_transport': 'compressed'} if topic.endswith(COMPRESSED) else {}
 
 
 def _beside(topic: str) -> str:
@@ -152,6 +176,15 @@ def _namespace(text: str, argument: str) -> str:
         if not _TOKEN.fullmatch(part):
             raise InvalidRequest(f'{argument}:={text}: letters, digits and underscores, such as robot1')
     return ''.join(f'/{part}' for part in parts)
+
+
+def _nested(pushed: str, namespace: str) -> str:
+    """Return the robot's namespace: the one that is given, within the pushed one unless that is the same.
+
+    Launch files in the manner of Nav2's push the namespace that they hand on as an argument, too.
+    """
+    own = _namespace(namespace, 'namespace')
+    return own if namespace.startswith('/') else pushed if pushed.endswith(own) else pushed + own
 
 
 def _absolute(root: str, topic: str, argument: str) -> str:

@@ -1,7 +1,11 @@
 """The arguments of the launch files; those that set a parameter have its text, type and choices."""
 
 import dataclasses
+import difflib
+import itertools
 import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.nodes.base.parameters import default_of
@@ -13,6 +17,7 @@ HOME = 'remembr'  # the namespace of the nodes, within the robot's
 Value = str | int | bool
 
 _BOOLEAN = ('true', 'false')
+_BOOLEANS = {'true': 'true', '1': 'true', 'false': 'false', '0': 'false'}  # as launch itself takes them
 _KINDS = {int: 'an integer', bool: 'true or false'}
 
 
@@ -23,6 +28,7 @@ class Argument:
     :param default: empty: it changes nothing unless it is given
     :param sets: the parameters that it sets, as 'node.parameter'
     :param kind: of these parameters
+    :param otherwise: what holds where it is not given, for a person
     """
 
     name: str
@@ -31,6 +37,25 @@ class Argument:
     choices: tuple[str, ...] = ()
     sets: tuple[str, ...] = ()
     kind: type[Value] = str
+    otherwise: str = ''
+
+    @property
+    def is_boolean(self) -> bool:
+        """Whether it is true or false."""
+        return set(self.choices) - {''} == set(_BOOLEAN) or self.kind is bool
+
+    def read(self, text: str) -> str:
+        """Return what is given as this package writes it.
+
+        :raises InvalidRequest: it is not one of the choices
+        """
+        text = text.strip()
+        if text and self.is_boolean:
+            return true_or_false(self.name, text)
+        if self.choices and text not in self.choices:
+            choices = ', '.join(filter(None, self.choices))
+            raise InvalidRequest(f'{self.name}:={text}: it has to be one of {choices}')
+        return text
 
     def value(self, text: str) -> Value:
         """Return what is given as the parameters have it.
@@ -44,7 +69,7 @@ class Argument:
 
 
 def _flag(name: str, default: str, text: str) -> Argument:
-    return Argument(name, default, text, _BOOLEAN if default else ('', *_BOOLEAN))
+    return Argument(name, default, text, _BOOLEAN if default else ('', *_BOOLEAN), otherwise='false')
 
 
 def _setting(name: str, target: str, text: str = '', others: tuple[str, ...] = ()) -> Argument:
@@ -56,14 +81,15 @@ def _setting(name: str, target: str, text: str = '', others: tuple[str, ...] = (
     """
     node, parameter = target.split('.')
     (field,) = [field for field in dataclasses.fields(NODE_PARAMETERS[node]) if field.name == parameter]
-    choices = field.metadata['choices']
+    choices, default = field.metadata['choices'], default_of(field)
     return Argument(
         name,
         '',
         text or field.metadata['text'],
         ('', *choices) if choices else (),
         (target, *(f'{other}.{parameter}' for other in others)),
-        type(default_of(field)),
+        type(default),
+        str(default).lower() if isinstance(default, bool) else str(default),
     )
 
 
@@ -94,8 +120,8 @@ ARGUMENTS = (
     Argument(
         'image_topic',
         'camera/image_raw',
-        'sensor_msgs/Image; with /compressed behind it CompressedImage. This and the other topics: without a '
-        "leading slash in the robot's namespace",
+        'sensor_msgs/Image, and with /compressed behind it CompressedImage; one that ends so is heard '
+        "compressed only. This and the other topics: without a leading slash in the robot's namespace",
     ),
     _pose('pose_source'),
     Argument('pose_topic', 'amcl_pose', 'for pose_source pose_with_covariance or pose'),
@@ -109,11 +135,18 @@ ARGUMENTS = (
     *map(_pose, ('map_frame', 'base_frame', 'map_id')),
     *_same('captioner', 'captioner', 'captioner_model', 'captioner_url', 'captioner_trust_remote_code'),
     _setting('memory_uri', 'memory.uri'),
-    *_same('agent', 'llm', 'llm_url', 'navigation'),
+    *_same('agent', 'llm', 'llm_url'),
+    _setting('time_zone', 'agent.time_zone', others=('web',)),
+    *_same('agent', 'navigation'),
     _setting(
         'nav2_namespace', 'agent.nav2_namespace', "namespace of Nav2's actions; with a namespace its default"
     ),
-    Argument('goal_topic', 'goal_pose', 'where goals are published (geometry_msgs/PoseStamped)'),
+    Argument(
+        'goal_topic',
+        'goal_pose',
+        'where goals are published (geometry_msgs/PoseStamped) with navigation goal_pose; what drives has to '
+        "listen there, as Nav2's bt_navigator does",
+    ),
     Argument(
         'clicked_topic', '/clicked_point', "geometry_msgs/PointStamped, RViz's tool: which memory to describe"
     ),
@@ -131,13 +164,21 @@ ARGUMENTS = (
         'objects', 'false', 'true: the objects node, too: what is detected in images persists with a place'
     ),
     *_same('objects', 'detector', 'labels', 'depth'),
-    Argument('depth_topic', 'camera/depth/image_raw', 'depth images; their camera_info is beside it'),
+    Argument('depth_topic', 'camera/depth/image_raw', 'depth images (sensor_msgs/Image), for objects'),
+    *(
+        Argument(name, '', f'sensor_msgs/CameraInfo; by default camera_info beside {of}', otherwise=topic)
+        for name, of, topic in (
+            ('camera_info_topic', 'image_topic', 'camera/camera_info'),
+            ('depth_info_topic', 'depth_topic', 'camera/depth/camera_info'),
+        )
+    ),
     Argument(
         'detections_topic', 'detections', 'vision_msgs/Detection2DArray or Detection3DArray, for the detector'
     ),
     Argument('label_info_topic', 'label_info', 'vision_msgs/LabelInfo: names of what is detected'),
     _flag('speech', 'false', 'true: the speech node, too; what it hears goes to question_topic'),
     _setting('speech_source', 'speech.source'),
+    _setting('wav_file', 'speech.wav_file'),
     Argument('audio_topic', f'{HOME}/audio', 'std_msgs/Int16MultiArray, for speech_source topic'),
     _flag('web', 'false', 'true: the web node, too, which serves the page'),
     *(_setting(f'web_{name}', f'web.{name}') for name in ('host', 'port', 'token_file')),
@@ -148,6 +189,36 @@ ARGUMENTS = (
     _flag('secure', 'false', 'true: each node has an enclave of its name, as in config/sros2'),
     Argument('log_level', 'info', 'what is logged: debug, info, warn, error or fatal, or LOGGER:=LEVEL'),
 )
+
+
+def check_names(command: Sequence[str], file: Path, known: Iterable[str]) -> None:
+    """Return if a command line that starts a launch file names none but its arguments.
+
+    launch itself hands on what it does not know, and says nothing.
+
+    :param command: all words; where they start another launch file, which includes this one, they are its own
+    :param file: the launch file
+    :raises InvalidRequest: an argument does not exist
+    """
+    known = list(known)
+    by_package = ('remembr_ros', file.name) in itertools.pairwise(command)
+    by_path = file.resolve() in (Path(word).resolve() for word in command if word.endswith(file.name))
+    for name in (word.partition(':=')[0] for word in command if ':=' in word and (by_package or by_path)):
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            meant = f' (did you mean {near[0]}?)' if near else ''
+            raise InvalidRequest(f'{name}:=...: there is no such argument{meant}; --show-args lists them')
+
+
+def true_or_false(name: str, text: str) -> str:
+    """Return a flag as 'true' or 'false', which other launch files may write True or 1, too.
+
+    :raises InvalidRequest: it is neither
+    """
+    if (read := _BOOLEANS.get(text.strip().lower())) is None:
+        raise InvalidRequest(f'{name}:={text}: it has to be one of {", ".join(_BOOLEAN)}')
+    return read
+
 
 REPLAY_LIMITS = {'rate': (0.01, 1000.0), 'end_patience': (1.0, 86_400.0)}
 """Of numbers among the arguments of replay.launch.py: times real speed; [s]."""

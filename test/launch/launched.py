@@ -24,6 +24,8 @@ from remembr_ros.nodes.base.lifecycle import call, spin
 from test.domains import domains
 
 TIMEOUT_S = 90.0
+# A client that gives up sooner costs the node that answers it 10 s each time: see fast_dds.xml.
+ANSWER_S = 15.0
 DOMAINS = domains()
 
 RUN = """
@@ -45,7 +47,7 @@ sys.exit(service.run())
 class Launched:
     """A launch file that runs.
 
-    :param name: of the launch file, without its ending
+    :param name: of the launch file, without its ending; or the path of another one
     :param interactive: false: SIGINT goes to the launch file alone, which hands it on
     :param arguments: of the launch file
     """
@@ -62,7 +64,9 @@ class Launched:
         environment['ROS_LOG_DIR'] = str(folder / 'log')
         environment['OMP_NUM_THREADS'] = '1'
         self._output = folder / f'output_{self.domain}.txt'
-        file = prefix / 'share' / 'remembr_ros' / 'launch' / f'{name}.launch.py'
+        file = (
+            prefix / 'share' / 'remembr_ros' / 'launch' / (f'{name}.launch.py' if '/' not in name else name)
+        )
         mode = 'interactive' if interactive else 'noninteractive'
         given = [f'{key}:={value}' for key, value in arguments.items()]
         with self._output.open('wb') as log:
@@ -106,7 +110,7 @@ class Launched:
 
     def state(self, name: str) -> int | None:
         """Return a node's state; None if it does not tell."""
-        response = self._call(GetState, f'{name}/get_state', GetState.Request(), 2.0)
+        response = self._call(GetState, f'{name}/get_state', GetState.Request(), ANSWER_S)
         return response.current_state.id if response is not None else None
 
     def configure(self, name: str) -> bool:
@@ -122,7 +126,8 @@ class Launched:
         """Return a node's parameters: texts, or booleans."""
         request = GetParameters.Request(names=list(names))
         values = self.wait(
-            lambda: self._call(GetParameters, f'{node}/get_parameters', request, 2.0), f'{node} parameters'
+            lambda: self._call(GetParameters, f'{node}/get_parameters', request, ANSWER_S),
+            f'{node} parameters',
         ).values
         return [value.bool_value if value.type == 1 else value.string_value for value in values]
 

@@ -46,6 +46,7 @@ def parameters(tmp_path: Path) -> str:
         ({'captioner': 'clip'}, 'scene_text'),
         ({'speech': 'maybe'}, 'false'),
         ({'cameras': 'front'}, 'name=topic'),
+        ({'memry_uri': 'm.db'}, 'did you mean memory_uri?'),
         ({'params_file': 'none.yaml'}, 'params_file:=none.yaml cannot be read'),
         ({'params_file': 'keepout.yaml'}, 'did you mean keep_out?'),
         ({'params_file': 'elsewhere.yaml'}, 'write /**/agent'),
@@ -73,6 +74,9 @@ def test_nodes_come_up_active_and_end_on_sigint(start, parameters):
         'tf',
         True,
     ]
+    launched.wait(
+        lambda: f'all active: {", ".join([*NAMES, "/remembr/web"])}; ask: ' in launched.text, 'word'
+    )
     took_s = launched.interrupt()
     assert took_s < patiently(10.0)  # 1 s where nothing else runs
     assert sorted(launched.started) == sorted([*EXECUTABLES, 'web_node'])
@@ -154,6 +158,45 @@ def test_two_cameras_of_a_robot_in_a_namespace(start, parameters):
     assert who == {*captioners, '/robot1/remembr/agent', '/robot1/remembr/events'}
     assert node.count_publishers('/robot1/goal_pose') == 1
     launched.interrupt()
+
+
+PARENT = """
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, GroupAction, IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import PushRosNamespace
+from launch_ros.substitutions import FindPackageShare
+
+
+def generate_launch_description():
+    ours = PathJoinSubstitution([FindPackageShare('remembr_ros'), 'launch', 'bringup.launch.py'])
+    arguments = {'captioner': 'none', 'pose_source': 'tf', 'params_file': LaunchConfiguration('file')}
+    pushed = [
+        PushRosNamespace(LaunchConfiguration('namespace')),
+        IncludeLaunchDescription(PythonLaunchDescriptionSource(ours), launch_arguments=arguments.items()),
+    ]
+    declared = [DeclareLaunchArgument(name) for name in ('namespace', 'use_sim_time', 'file', 'cameraz')]
+    return LaunchDescription([*declared, GroupAction(pushed)])
+"""
+
+
+@pytest.mark.parametrize('respawn', ['False', 'True'])
+def test_a_launch_file_that_includes_this_one_pushes_its_namespace(start, parameters, tmp_path, respawn):
+    parent = tmp_path / 'robot.launch.py'
+    parent.write_text(PARENT)
+    given = {'namespace': 'tb1', 'use_sim_time': 'True', 'cameraz': 'its own', 'respawn': respawn}
+    launched = start(str(parent), file=parameters, **given)
+    names = [f'/tb1{name}' for name in NAMES]
+    # By the events of nodes that are there under their full names, or by the nodes themselves.
+    launched.wait(lambda: f'all active: {", ".join(names)}; ask: ' in launched.text, 'word of all')
+    launched.wait_active(*names)
+    assert launched.parameters('/tb1/remembr/agent', 'use_sim_time', 'robot') == [True, 'tb1']
+    assert launched.parameters('/tb1/remembr/captioner', 'pose_source') == ['tf']
+    for topic in ('/tb1/camera/image_raw', '/tb1/tf', '/tb1/map', '/tb1/remembr/captions'):
+        launched.wait(lambda topic=topic: launched.node.count_subscribers(topic), topic, 10.0)
+    launched.interrupt()
+    assert 'Traceback' not in launched.text
 
 
 def test_a_node_that_was_killed_comes_back_active(start, parameters):

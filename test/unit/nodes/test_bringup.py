@@ -8,8 +8,15 @@ import pytest
 import yaml
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.nodes.bringup import plan_nodes
-from remembr_ros.nodes.launch_arguments import ARGUMENTS, PRESETS, REPLAY_LIMITS, replay_number
+from remembr_ros.nodes.bringup import argument_values, next_step, plan_nodes
+from remembr_ros.nodes.launch_arguments import (
+    ARGUMENTS,
+    PRESETS,
+    REPLAY_LIMITS,
+    check_names,
+    replay_number,
+    true_or_false,
+)
 from remembr_ros.nodes.params_file import NODE_PARAMETERS
 from remembr_ros.nodes.replay.parameters import BagPlayerParameters
 
@@ -48,6 +55,35 @@ def test_what_is_given_becomes_a_parameter_of_the_nodes_that_have_it():
 def test_use_sim_time_is_a_boolean_of_every_node():
     assert {plan.parameters['use_sim_time'] for plan in plan_nodes({'use_sim_time': 'true'})} == {True}
     assert {plan.parameters['use_sim_time'] for plan in plan_nodes({'use_sim_time': 'false'})} == {False}
+
+
+@pytest.mark.parametrize('text', ['true', 'True', 'TRUE', '1', ' true '])
+def test_other_launch_files_write_true_in_their_way(text):
+    assert {plan.parameters['use_sim_time'] for plan in plan_nodes({'use_sim_time': text})} == {True}
+    assert by_name(web=text, depth=text, captioner_trust_remote_code=text)['/remembr/web']
+    assert argument_values({'respawn': text, 'autostart': 'False'})['autostart'] == 'false'
+    assert true_or_false('loop', text) == 'true'
+
+
+@pytest.mark.parametrize(
+    ('pushed', 'namespace', 'root'),
+    [
+        ('', 'robot1', '/robot1'),
+        ('/robot1', '', '/robot1'),
+        ('robot1', '', '/robot1'),
+        ('/robot1', 'robot1', '/robot1'),  # as launch files in the manner of Nav2's do
+        ('/fleet/robot1', 'robot1', '/fleet/robot1'),
+        ('/fleet', 'robot1', '/fleet/robot1'),
+        ('/fleet', '/robot1', '/robot1'),
+        ('/myrobot1', 'robot1', '/myrobot1/robot1'),
+    ],
+)
+def test_a_pushed_namespace_holds_for_names_topics_and_parameters(pushed, namespace, root):
+    plans = {plan.full_name: plan for plan in plan_nodes({'namespace': namespace}, pushed)}
+    agent = plans[f'{root}/remembr/agent']
+    assert agent.remappings['goal_pose'] == f'{root}/goal_pose'
+    assert agent.remappings['/tf'] == f'{root}/tf'
+    assert agent.parameters == {'robot': root[1:].replace('/', '_'), 'nav2_namespace': root}
 
 
 def test_a_namespace_takes_everything_along_but_absolute_names():
@@ -123,6 +159,88 @@ def test_reliable_images_are_asked_for_by_their_full_names():
     }
 
 
+def test_a_topic_that_ends_in_a_transport_is_taken_for_what_it_is():
+    plans = by_name(
+        objects='true',
+        image_topic='oakd/rgb/image_raw/compressed',
+        depth_topic='/oakd/stereo/image_raw/compressedDepth',
+    )
+    for name in ('captioner', 'objects'):
+        plan = plans[f'/remembr/{name}']
+        assert plan.parameters == {'image_transport': 'compressed'}
+        assert plan.remappings['image'] == '/oakd/rgb/image_raw'
+        assert plan.remappings['image/compressed'] == '/oakd/rgb/image_raw/compressed'
+        assert plan.remappings['camera_info'] == '/oakd/rgb/camera_info'
+    moved = plans['/remembr/objects'].remappings
+    assert moved['depth/compressedDepth'] == '/oakd/stereo/image_raw/compressedDepth'
+    assert (moved['depth'], moved['depth_camera_info']) == (
+        '/oakd/stereo/image_raw',
+        '/oakd/stereo/camera_info',
+    )
+    front, rear = (
+        by_name(cameras='front=/front/image/compressed rear=/rear/image')[f'/remembr/{name}/captioner']
+        for name in ('front', 'rear')
+    )
+    assert front.parameters == {'camera': 'front', 'image_transport': 'compressed'}
+    assert front.remappings['image/compressed'] == '/front/image/compressed'
+    assert rear.parameters == {'camera': 'rear'}
+
+
+def test_camera_infos_may_lie_elsewhere():
+    given = {'camera_info_topic': 'rgb_info', 'depth_info_topic': '/stereo/info', 'namespace': 'r1'}
+    moved = by_name(objects='true', **given)['/r1/remembr/objects'].remappings
+    assert (moved['camera_info'], moved['depth_camera_info']) == ('/r1/rgb_info', '/stereo/info')
+
+
+def test_time_zone_and_wav_file_are_those_of_the_nodes_that_have_them():
+    plans = by_name(time_zone='Europe/Berlin', speech='true', web='true', wav_file='q.wav')
+    assert plans['/remembr/agent'].parameters == plans['/remembr/web'].parameters
+    assert plans['/remembr/agent'].parameters == {'time_zone': 'Europe/Berlin'}
+    assert plans['/remembr/speech'].parameters == {'wav_file': 'q.wav'}
+
+
+def test_when_all_are_active_the_next_step_is_named():
+    said = next_step(plan_nodes({'namespace': 'r1', 'web': 'true'}))
+    assert said.startswith('all active: /r1/remembr/memory, /r1/remembr/captioner, /r1/remembr/agent,')
+    assert 'ros2 service call /r1/remembr/ask remembr_msgs/srv/Ask' in said
+
+
+BRINGUP = ROOT / 'launch' / 'bringup.launch.py'
+
+
+@pytest.mark.parametrize(
+    ('command', 'said'),
+    [
+        (['ros2', 'launch', 'remembr_ros', BRINGUP.name, 'memry_uri:=x'], 'did you mean memory_uri?'),
+        (['ros2', 'launch', str(BRINGUP), 'web:=true', 'zzz:=x'], 'zzz:=...: there is no such argument'),
+        (['ros2', 'launch', 'remembr_ros', BRINGUP.name, 'web:=true'], ''),
+        (
+            ['ros2', 'launch', 'robot', BRINGUP.name, 'memry_uri:=x'],
+            '',
+        ),  # another's file, which includes ours
+        (['ros2', 'launch', 'robot', 'robot.launch.py', 'zzz:=x'], ''),
+    ],
+)
+def test_an_argument_that_does_not_exist_is_refused_with_the_nearest(command, said):
+    known = [argument.name for argument in ARGUMENTS]
+    if not said:
+        check_names(command, BRINGUP, known)
+        return
+    with pytest.raises(InvalidRequest, match=re.escape(said)):
+        check_names(command, BRINGUP, known)
+
+
+def test_what_holds_without_an_argument_is_the_default_of_its_parameter():
+    shown = {argument.name: argument.default or argument.otherwise for argument in ARGUMENTS}
+    for argument in ARGUMENTS:
+        for target in argument.sets[:1]:
+            node, name = target.split('.')
+            (field,) = [one for one in dataclasses.fields(NODE_PARAMETERS[node]) if one.name == name]
+            assert shown[argument.name].lower() == str(field.default).lower(), argument.name
+    assert (shown['pose_source'], shown['navigation']) == ('pose_with_covariance', 'goal_pose')
+    assert (shown['memory_uri'], shown['use_sim_time'], shown['web_port']) == ('remembr.db', 'false', '8765')
+
+
 def test_nodes_that_are_respawned_bring_themselves_up():
     assert all(plan.parameters == {'autostart': True} for plan in plan_nodes({'respawn': 'true'}))
     assert all(
@@ -153,7 +271,7 @@ def test_a_secure_node_has_an_enclave_of_its_name():
         ({'captioner': 'clip'}, 'scene_text, openai, vila, transformers, recorded, fused, none'),
         ({'speech_source': 'ear'}, 'topic, microphone, wav'),
         ({'log_level': 'loud'}, 'debug, info, warn, error or fatal'),
-        ({'use_sim_time': '1'}, 'true, false'),
+        ({'use_sim_time': '2'}, 'true, false'),
         ({'nav2_namespace': 'robot 1'}, 'nav2_namespace:=robot 1: letters'),
         ({'image_topic': '/2nd/image'}, 'name of a topic'),
         ({'map_topic': '/a//map'}, 'name of a topic'),
