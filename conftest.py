@@ -33,6 +33,7 @@ LONG = (
     'test_small_model.py',
     'test_page_outage.py',
     'test_replay.py',
+    'test_demo_documented.py',
 )
 """Files whose few tests take a minute: begun last, one of three workers would be left alone with them."""
 
