@@ -107,14 +107,14 @@ setup(
     entry_points={
         'console_scripts': [
             'remembr = remembr_ros.cli.main:main',
-            'captioner_node = remembr_ros.nodes.captioner.node:main',
-            'memory_node = remembr_ros.nodes.memory.node:main',
-            'agent_node = remembr_ros.nodes.agent.node:main',
-            'events_node = remembr_ros.nodes.events.node:main',
-            'objects_node = remembr_ros.nodes.objects.node:main',
-            'speech_node = remembr_ros.nodes.speech.node:main',
-            'web_node = remembr_ros.nodes.web.node:main',
-            'bag_player_node = remembr_ros.nodes.replay.node:main',
+            'captioner_node = remembr_ros.nodes.programs:captioner',
+            'memory_node = remembr_ros.nodes.programs:memory',
+            'agent_node = remembr_ros.nodes.programs:agent',
+            'events_node = remembr_ros.nodes.programs:events',
+            'objects_node = remembr_ros.nodes.programs:objects',
+            'speech_node = remembr_ros.nodes.programs:speech',
+            'web_node = remembr_ros.nodes.programs:web',
+            'bag_player_node = remembr_ros.nodes.programs:bag_player',
         ],
     },
 )

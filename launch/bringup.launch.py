@@ -1,6 +1,7 @@
 """Bring up memory, captioners, agent, perhaps speech and page: configured and activated on their events."""
 
 import math
+import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from launch.actions import (
 )
 from launch.event import Event
 from launch.event_handler import EventHandler
-from launch.events import matches_action
+from launch.events import Shutdown, matches_action
 from launch.launch_context import LaunchContext
 from launch.substitution import Substitution
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
@@ -38,6 +39,7 @@ from launch import LaunchDescription
 from remembr_ros.nodes.bringup import NodePlan, argument_values, next_step, plan_nodes
 from remembr_ros.nodes.launch_arguments import ARGUMENTS, check_names
 from remembr_ros.nodes.params_file import check_params_file
+from remembr_ros.stop import sigterm_file
 
 RESPAWN_DELAY_S = 2.0
 """Before a node that died is started again [s]."""
@@ -94,11 +96,25 @@ def _start(context: LaunchContext) -> list[Action]:
         own = str(Path(given['params_file']).expanduser())
         check_params_file(own, [plan.full_name for plan in plans])
         files.append(own)
+    _end_on_sigterm(context)
     nodes = [_node(plan, files, given['respawn'] == 'true') for plan in plans]
     by_events = given['autostart'] == 'true' and not any('autostart' in plan.parameters for plan in plans)
     reports = [report for node, plan in zip(nodes, plans, strict=True) for report in _reports(node, plan)]
     # Handlers first: a transition that nobody listens for yet would be missed.
     return [*reports, *_BringUp(nodes, plans, by_events).actions(), *nodes]
+
+
+def _end_on_sigterm(context: LaunchContext) -> None:
+    """Have SIGTERM end all as Ctrl-C does: launch itself would die of it and leave its processes behind."""
+    if signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        return  # somebody else sees to it
+    file, loop = sigterm_file(), context.asyncio_loop
+
+    def end() -> None:
+        loop.remove_reader(file)
+        context.emit_event_sync(Shutdown(reason='SIGTERM'))
+
+    loop.add_reader(file, end)
 
 
 def _node(plan: NodePlan, files: list, respawn: bool) -> LifecycleNode:

@@ -1,7 +1,8 @@
-"""Stops a process on SIGINT or SIGTERM, once."""
+"""Stops a process on SIGINT or SIGTERM, once, whether it works, starts or ends."""
 
 import atexit
 import contextlib
+import faulthandler
 import math
 import os
 import select
@@ -58,6 +59,24 @@ def stop_on_signals() -> Stop:
     stop.wake_on_signals()
     ignore_signals_at_exit()
     return stop
+
+
+def end_at_once_on_signals() -> None:
+    """Have SIGINT and SIGTERM end a process that is starting, with 0: there is nothing to save or to say."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: os._exit(0))
+
+
+def sigterm_file() -> int:
+    """Return the descriptor of a file that can be read from once SIGTERM came; Python hears nothing of it.
+
+    A handler in Python wakes all who wait for signals, and so `launch`, which then ends at once and leaves
+    its processes behind. Of handlers in C Python has those of faulthandler.
+    """
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    faulthandler.register(signal.SIGTERM, writing, all_threads=False)
+    return reading
 
 
 def ignore_signals_at_exit() -> None:

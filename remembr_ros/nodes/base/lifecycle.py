@@ -1,5 +1,6 @@
 """Running a node as a process, and bringing up nodes that run elsewhere."""
 
+import logging
 import math
 import os
 import secrets
@@ -18,6 +19,7 @@ from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rclpy.exceptions import ParameterException
 from rclpy.executors import Executor, ExternalShutdownException, ShutdownException, SingleThreadedExecutor
+from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
@@ -25,6 +27,7 @@ from rclpy.task import Future
 
 from remembr_ros.errors import NodeUnavailable
 from remembr_ros.nodes.base.managed_node import ManagedNode
+from remembr_ros.printable import printable
 from remembr_ros.stop import Stop, stop_on_signals
 
 _STEPS = {
@@ -42,7 +45,7 @@ def run(make_node: Callable[[], ManagedNode], args: list[str] | None = None) -> 
     with until_signal(args) as stop:
         with fast_dds_profiles():
             node = make_node()
-        with spinning(node) as executor:
+        with python_log(node.get_logger()), spinning(node) as executor:
             if node.parameters.autostart:
                 executor.create_task(autostart, node)  # not waited for: a signal may come while a model loads
             stop.wait()
@@ -66,6 +69,55 @@ def until_signal(args: list[str] | None = None) -> Iterator[Stop]:
         sys.exit(f'wrong parameter: {error}')
     finally:
         rclpy.try_shutdown()
+
+
+class _RosLog(logging.Handler):
+    """Hands records on to a node's log: from any thread, and when the node is no more."""
+
+    def __init__(self, log: RcutilsLogger, level: int = logging.NOTSET) -> None:
+        super().__init__(level)
+        self._log = log
+        self._at_it = False  # under the handler's lock: what comes meanwhile is of its own making
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self._at_it:
+            return
+        self._at_it = True
+        try:
+            text = printable(self.format(record)).strip()
+            if not record.name.startswith('remembr_ros'):
+                text = f'{record.name}: {text}'
+            if record.levelno >= logging.ERROR:
+                self._log.error(text)
+            elif record.levelno >= logging.WARNING:
+                self._log.warning(text)
+            elif record.levelno >= logging.INFO:
+                self._log.info(text)
+            else:
+                self._log.debug(text)
+        except Exception:  # noqa: BLE001  as logging's own handlers: who logs shall not fail by it
+            self.handleError(record)
+        finally:
+            self._at_it = False
+
+
+@contextmanager
+def python_log(log: RcutilsLogger) -> Iterator[None]:
+    """Have Python's logging in the log of a process's node, and nowhere else.
+
+    This package's as far as the node's level goes; of other libraries, and of `warnings`, from WARNING on.
+    """
+    own, root = logging.getLogger('remembr_ros'), logging.getLogger()
+    level, before = own.level, (own.propagate, own.handlers[:], root.handlers[:])
+    own.setLevel(log.get_effective_level())
+    own.propagate, own.handlers[:], root.handlers[:] = False, [_RosLog(log)], [_RosLog(log, logging.WARNING)]
+    logging.captureWarnings(True)
+    try:
+        yield
+    finally:
+        logging.captureWarnings(False)
+        own.propagate, own.handlers[:], root.handlers[:] = before
+        own.setLevel(level)
 
 
 @contextmanager

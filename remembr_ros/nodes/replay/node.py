@@ -18,7 +18,7 @@ from remembr_ros.errors import BagUnreadable, InvalidRequest, RemembrError
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import time_to_msg
 from remembr_ros.nodes.base.declaration import declare_parameters
-from remembr_ros.nodes.base.lifecycle import spinning, until_signal
+from remembr_ros.nodes.base.lifecycle import python_log, spinning, until_signal
 from remembr_ros.nodes.base.managed_node import NAMESPACE
 from remembr_ros.nodes.base.message_types import message_type
 from remembr_ros.nodes.replay.parameters import BagPlayerParameters
@@ -236,7 +236,7 @@ def play(args: list[str] | None = None) -> int:
     """Play a bag to its end; return the exit code."""
     with until_signal(args) as stop:
         node = BagPlayerNode()
-        with spinning(node):
+        with python_log(node.get_logger()), spinning(node):
             try:
                 node.play(stop)
             except RemembrError as error:

@@ -1,6 +1,5 @@
 """The web node: the page, its API and MCP beside a running robot."""
 
-import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,6 @@ from remembr_ros.nodes.base.managed_node import Level, ManagedNode
 from remembr_ros.nodes.base.pose_source import check_pose_parameters
 from remembr_ros.nodes.web.parameters import WebParameters
 from remembr_ros.nodes.web.ros_backend import RosBackend
-from remembr_ros.printable import printable
 from remembr_ros.timestamps import zone_named
 
 if TYPE_CHECKING:  # fastapi comes with the extra web
@@ -49,7 +47,6 @@ class WebNode(ManagedNode):
                 f'the page needs the extra web ({error}): pip install "remembr_ros[web]"'
             ) from error
         self._build_app, self._make_server, self._transcriber = build_app, WebServer, transcriber
-        self._listen_to_the_log()
         p = self.parameters
         self._door = Door(
             host=p.host,
@@ -98,32 +95,6 @@ class WebNode(ManagedNode):
         }
         problem = site.following.contents.problem
         return Level.WARN if problem else Level.OK, problem or f'serving at {server.url}', values
-
-    def _listen_to_the_log(self) -> None:
-        log, handler = logging.getLogger('remembr_ros'), _NodeLog(self)
-        self.while_configured.callback(log.setLevel, log.level)
-        self.while_configured.callback(log.removeHandler, handler)
-        self.while_configured.callback(setattr, log, 'propagate', log.propagate)
-        log.setLevel(logging.INFO)
-        log.propagate = False  # the SDK of MCP has the root's written to standard error, too
-        log.addHandler(handler)
-
-
-class _NodeLog(logging.Handler):
-    """Has what the page logs in the node's log: who drives, who forgets, what failed."""
-
-    def __init__(self, node: ManagedNode) -> None:
-        super().__init__(logging.INFO)
-        self._node = node
-
-    def emit(self, record: logging.LogRecord) -> None:
-        text, log = printable(self.format(record)), self._node.get_logger()
-        if record.levelno >= logging.ERROR:
-            log.error(text)
-        elif record.levelno >= logging.WARNING:
-            log.warning(text)
-        else:
-            log.info(text)
 
 
 def _path(text: str) -> Path | None:
