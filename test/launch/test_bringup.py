@@ -10,7 +10,13 @@ pytest.importorskip('launch_ros', reason='needs launch_ros: a full ROS 2 install
 
 from lifecycle_msgs.msg import State, Transition
 
+from remembr_msgs.msg import Memory as MemoryMsg
+from remembr_ros.geometry import Pose
+from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.memory.opening import open_store
+from remembr_ros.nodes.base.memory_conversion import observation_to_msg
 from remembr_ros.nodes.bringup import plan_nodes
+from remembr_ros.timestamps import NS
 from test.patience import patiently
 
 pytestmark = pytest.mark.timeout(240)
@@ -207,3 +213,23 @@ def test_a_node_that_was_killed_comes_back_active(start, parameters):
     launched.wait(lambda: launched.pid_of('memory_node') != before, 'a new process')
     launched.wait_active('/remembr/memory')
     launched.interrupt()
+
+
+def test_sigterm_to_the_launch_alone_ends_all_with_what_waits_stored(start, parameters, tmp_path):
+    uri = tmp_path / 'm.db'
+    launched = start('bringup', params_file=parameters, memory_uri=str(uri), respawn='true', **QUICK)
+    launched.wait_active(*NAMES)
+    os.kill(before := launched.pid_of('memory_node'), signal.SIGKILL)
+    launched.wait(lambda: launched.pid_of('memory_node') != before, 'a new process')
+    launched.wait_active('/remembr/memory')
+    captions = launched.node.create_publisher(MemoryMsg, '/remembr/captions', 1000)
+    launched.wait(captions.get_subscription_count, 'the memory node')
+    for i in range(50):
+        memory = Memory('', 'robot', 10 * i * NS, (10 * i + 1) * NS, f'thing number {i}', Pose(10.0 * i, 0.0))
+        captions.publish(observation_to_msg(Observation(memory)))
+    assert captions.wait_for_all_acked()
+    launched.process.terminate()
+    assert launched.process.wait(patiently(20.0)) == 0, launched.text
+    assert sorted(launched.finished) == sorted(EXECUTABLES), launched.text
+    with open_store(str(uri), 'hashing') as store:
+        assert store.count() == 50, launched.text

@@ -277,7 +277,7 @@ def test_every_module_is_reached_from_an_entry_point() -> None:
     for folder, pattern in (('launch', '*.py'), ('docs', '*.md')):
         started += ''.join(path.read_text() for path in sorted((REPOSITORY / folder).glob(pattern)))
     ways = (
-        r"= (remembr_ros[\w.]+):main'",
+        r"= (remembr_ros[\w.]+):\w+'",
         r"-m'?,? '?(remembr_ros[\w.]+)",
         r'from (remembr_ros[\w.]+) import',
     )
@@ -285,6 +285,9 @@ def test_every_module_is_reached_from_an_entry_point() -> None:
     assert {'remembr_ros.cli.main', 'remembr_ros.nodes.bringup', 'remembr_ros.nodes.replay.bag_end'} <= roots
     # The command imports its verbs by their names.
     roots |= {name for name in modules if re.match(r'remembr_ros\.cli\.(deeds|places|verbs|serving)\.', name)}
+    # The programs do so with their nodes.
+    assert 'remembr_ros.nodes.programs' in roots
+    roots |= {name for name in modules if re.match(r'remembr_ros\.nodes\.\w+\.node$', name)}
     assert sorted(modules - reached(modules, roots)) == []
 
 

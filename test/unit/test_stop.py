@@ -28,6 +28,22 @@ sys.exit(int(sys.argv[2]))
 """
 """A process that is sent signals when its interpreter takes down the modules, long after its last line."""
 
+SIGTERM_TOLD = """
+import os, select, signal, subprocess, sys
+from remembr_ros.stop import sigterm_file
+
+woken, waking = os.pipe()
+os.set_blocking(waking, False)
+signal.set_wakeup_fd(waking)
+file = sigterm_file()
+os.kill(os.getpid(), signal.SIGTERM)
+assert select.select([file], [], [], 20.0)[0], 'nothing was told'
+assert not select.select([woken], [], [], 0.0)[0], 'somebody else was told'
+child = subprocess.Popen(['sleep', '60'])
+child.terminate()
+assert child.wait(20.0) == -signal.SIGTERM, 'a child does not die of it'
+"""
+
 
 def test_a_signal_may_interrupt_the_handler_of_another_one():
     stop = Stop()
@@ -104,3 +120,10 @@ def test_what_else_is_handled_does_not_end_the_wait():
     finally:
         signal.set_wakeup_fd(wakeup)
         signal.signal(signal.SIGUSR1, handler)
+
+
+def test_sigterm_can_be_read_from_a_file_and_wakes_nobody_else():
+    ended = subprocess.run(
+        [sys.executable, '-c', SIGTERM_TOLD], capture_output=True, text=True, timeout=90.0, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (0, '')
