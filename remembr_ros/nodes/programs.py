@@ -1,7 +1,4 @@
-"""The programs that `ros2 run` and the launch files start: each imports its node when it is run.
-
-Which takes a second or two, in which a Ctrl-C would else end in a traceback from the middle of an import.
-"""
+"""The nodes as programs. Each imports its node when it is run: seconds, which a Ctrl-C may end quietly."""
 
 from functools import partial
 from importlib import import_module
