@@ -143,6 +143,10 @@ class NavigationUnavailable(NavigationFailed):
     """Raised when what drives the robot is not there, or went away."""
 
 
+class NobodyDrives(NavigationFailed):
+    """Raised when a pose was to be published for what drives the robot, and nothing that drives listens."""
+
+
 class NavigationRefused(NavigationFailed):
     """Raised when what drives the robot refused the goal."""
 

@@ -235,6 +235,7 @@ _ASK_CODES: tuple[tuple[type[errors.RemembrError], int], ...] = (
     (errors.NoPlace, Ask.Result.NO_PLACE),
     (errors.GoalRejected, Ask.Result.GOAL_REJECTED),
     (errors.NavigationUnavailable, Ask.Result.NAV_UNAVAILABLE),
+    (errors.NobodyDrives, Ask.Result.NO_DRIVER),
     (errors.NavigationRefused, Ask.Result.NAV_REJECTED),
     (errors.NavigationAborted, Ask.Result.NAV_ABORTED),
     (errors.NavigationCancelled, Ask.Result.NAV_CANCELLED),

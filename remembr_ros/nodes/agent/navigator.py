@@ -1,6 +1,7 @@
 """What the agent node does with a place: check it, have it confirmed, drive there."""
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ from std_srvs.srv import Trigger
 
 from remembr_ros.agent.model.answer import Answer
 from remembr_ros.agent.model.same_place import SamePlace
-from remembr_ros.errors import Cancelled, GoalRejected
+from remembr_ros.errors import Cancelled, GoalRejected, NobodyDrives
 from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.navigation.grid import Grid
@@ -20,12 +21,18 @@ from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import duration_to_msg, stamped_pose_to_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
+from remembr_ros.nodes.base.services import until
 from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
 from remembr_ros.nodes.nav2.action import Nav2Drive, Nav2Progress
 from remembr_ros.nodes.nav2.client import Nav2Client
 from remembr_ros.nodes.nav2.confirmation import Confirmation
 from remembr_ros.nodes.nav2.map_layers import MapLayers
 from remembr_ros.nodes.nav2.parameters import NAV2
+
+# Nodes that listen to goals and drive nothing: the page, viewers, recorders, ros2 topic echo.
+_ONLOOKER = re.compile(
+    r'(web$|rviz|rqt|rosbag|rosapi|rosbridge|foxglove|_ros2cli|plotjuggler)', re.IGNORECASE
+)
 
 
 class Navigator:
@@ -148,12 +155,16 @@ class Navigator:
         try:
             drive.raise_if_stopped()
             if why := self._why_confirm(plan, inquiry):
-                log.info(f'waits for a yes to drive {wanted}')
-                inquiry.feed_back('confirming', f'{describe(plan.goals)}; {why}')
-                await self._confirmation.wait(drive)
+                log.info(f'waits for a yes to drive {wanted}; {why}')
+                detail = f'{describe(plan.goals)}; {why}; yes: '
+                await self._confirmation.wait(
+                    drive, lambda yes: inquiry.feed_back('confirming', detail + yes)
+                )
                 await self._raise_if_forgotten(inquiry)
                 drive.raise_if_stopped()
                 self._raise_if_barred(plan)
+            if self._nav2 is None:
+                await self._find_driver(drive)
             log.info(f'drives {wanted}')
             inquiry.sent = True
             self._tell(plan, inquiry)
@@ -168,6 +179,28 @@ class Navigator:
         if inquiry.outcome.done() and outcome.error_msg and not inquiry.cancel.is_set():
             log.warning(f'{inquiry.text[:100]!r}: {outcome.error_msg}')
         settle(self._node, inquiry.outcome, outcome)
+
+    async def _find_driver(self, drive: Nav2Drive) -> None:
+        """Return if a pose that is published is heard by what drives.
+
+        :raises NobodyDrives: only those listen, if any, who look on
+        """
+        node, topic, patience_s = self._node, self._goals.topic_name, self._parameters.nav2_server_timeout
+
+        def listeners() -> list[str]:
+            return [info.node_name for info in node.get_subscriptions_info_by_topic(topic)]
+
+        found = await until(
+            node, patience_s, lambda: not all(map(_ONLOOKER.match, listeners())), drive.stopped
+        )
+        drive.raise_if_stopped()
+        if not found:
+            heard = f' ({", ".join(sorted(set(listeners())))} only look on)' if listeners() else ''
+            raise NobodyDrives(
+                f'the robot was not sent: nothing that drives listens to {topic}, geometry_msgs/PoseStamped'
+                f'{heard}: start Nav2, whose bt_navigator does, give goal_topic:=TOPIC where yours does, or '
+                'navigation:=nav2'
+            )
 
     def _end_if_cancelled(self, drive: Nav2Drive, inquiry: Inquiry) -> None:
         if inquiry.cancel.is_set():

@@ -154,6 +154,7 @@ class AgentNode(ManagedNode):
         try:
             with self._recall.until(inquiry.deadline, inquiry.waits) as recalled:
                 inquiry.check()
+                self.twins.raise_if_any()
                 found = self._ask(inquiry) if inquiry.target is None else inquiry.target()
                 inquiry.answer = answer_to_msg(found, question=inquiry.text, asker=inquiry.asker)
                 inquiry.memories_found = len(found.evidence)

@@ -25,6 +25,7 @@ from remembr_ros.nodes.base.declaration import declare_parameters, read_paramete
 from remembr_ros.nodes.base.parameters import NodeParameters
 from remembr_ros.nodes.base.services import STEADY
 from remembr_ros.nodes.base.topic_watch import TopicWatch
+from remembr_ros.nodes.base.twins import TwinWatch
 
 NAMESPACE = '/remembr'
 
@@ -64,6 +65,8 @@ class ManagedNode(LifecycleNode):
         """Whether the node is being configured: that may take long, and there is nothing to save."""
         self.topics = TopicWatch(self)
         """Every subscription of the node, so that publishers which do not match are reported."""
+        self.twins = TwinWatch(self)
+        """Other nodes that would answer what this one is asked."""
         self.while_configured = self.topics.ends
         """Closed after release was called: ends what load publishes, subscribes and offers."""
         self.while_active = ExitStack()
@@ -120,6 +123,8 @@ class ManagedNode(LifecycleNode):
         group = ReentrantCallbackGroup()
         service = self.create_service(kind, name, callback, qos_profile=qos.SERVICES, callback_group=group)
         self.topics.ends.callback(self.destroy_service, service)
+        self.twins.services.append(service.service_name)
+        self.topics.ends.callback(self.twins.services.remove, service.service_name)
 
     def every(self, period_s: float, callback: Callable[[], None]) -> Timer:
         """Call something periodically, by the steady clock."""
@@ -132,6 +137,7 @@ class ManagedNode(LifecycleNode):
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         self.parameters = read_parameters(self, self._parameters_class)
         self.loading, self.topics.ends = True, self.while_configured
+        self.twins.open(self.while_configured)
         self._configured = self._attempt('configure', self._check_and_load)
         self.loading = False
         if not self._configured:
@@ -248,6 +254,9 @@ class ManagedNode(LifecycleNode):
                 level, message = max(level, Level.WARN), '; '.join(filter(None, (problem, message)))
         else:
             level, message, values = Level.OK, 'inactive' if self._configured else 'unconfigured', {}
+        self.twins.look()
+        if problem := self.twins.problem:
+            level, message = Level.ERROR, '; '.join(filter(None, (problem, message)))
         status = DiagnosticStatus(
             level=bytes([level]),
             name=f'{self.get_fully_qualified_name()}: status',

@@ -119,6 +119,7 @@ class MemoryServices:
         async def callback(request: Any, response: Any) -> Any:
             changes = isinstance(request, _CHANGES)
             try:
+                self._node.twins.raise_if_any()
                 # A note can wait on this machine, an answer cannot.
                 if not isinstance(request, Remember.Request):
                     self._gauge.raise_if_away()

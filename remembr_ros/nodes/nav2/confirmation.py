@@ -1,6 +1,6 @@
 """Goals that a person confirms before the robot drives."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from geometry_msgs.msg import PoseArray
@@ -33,9 +33,10 @@ class Confirmation:
         self._proposals = node.advertise(PoseArray, 'proposed_goals', qos.MARKERS)
         node.offer(Confirm, '~/confirm', self._on_confirm)
 
-    async def wait(self, drive: Nav2Drive) -> None:
+    async def wait(self, drive: Nav2Drive, on_shown: Callable[[str], None]) -> None:
         """Return when a person has confirmed the goals of a drive, or raise what it was stopped with.
 
+        :param on_shown: told how a person says yes
         :raises NotConfirmed: a person refused, or nobody said anything in time
         :raises Preempted: newer goals wait for confirmation
         """
@@ -44,6 +45,8 @@ class Confirmation:
         waiting = self._waiting = Future()
         self._shown_ns = max(self._node.now_ns(), self._shown_ns + 1)
         self._publish([replace(goal, stamp_ns=self._shown_ns) for goal in drive.goals])
+        stamp = time_to_msg(self._shown_ns)
+        on_shown(self._command(f'{{sec: {stamp.sec}, nanosec: {stamp.nanosec}}}'))
         try:
             await first_of(self._node, self._timeout_s, waiting, drive.stopped)
         finally:
@@ -52,10 +55,16 @@ class Confirmation:
                 self._publish([])
         drive.raise_if_stopped()
         if not waiting.done():
-            name = self._node.resolve_service_name('~/confirm')
-            raise NotConfirmed(f'nobody called {name} within {self._timeout_s:g} s; ask again')
+            stamp_of = f'<header.stamp of {self._proposals.topic_name}>'
+            raise NotConfirmed(
+                f'nobody said yes within {self._timeout_s:g} s; ask again, then: {self._command(stamp_of)}'
+            )
         if (error := waiting.result()) is not None:
             raise error
+
+    def _command(self, goals: str) -> str:
+        name = self._node.resolve_service_name('~/confirm')
+        return f'ros2 service call {name} remembr_msgs/srv/Confirm "{{yes: true, goals: {goals}}}"'
 
     def _publish(self, goals: Sequence[StampedPose]) -> None:
         msg = PoseArray(poses=[pose_to_msg(goal.pose) for goal in goals])

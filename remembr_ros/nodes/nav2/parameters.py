@@ -16,8 +16,9 @@ class NavigationParameters:
 
     navigation: str = parameter(
         'goal_pose',
-        "what becomes of a place that the robot shall go to: a pose on topic goal_pose, a drive by Nav2's "
-        'actions or by nav2_simple_commander, or nothing',
+        'what becomes of a place that the robot shall go to: a pose on topic goal_pose, where what drives '
+        "has to listen, as Nav2's bt_navigator does; a drive by Nav2's actions or by nav2_simple_commander; "
+        'or nothing',
         choices=NAVIGATIONS,
     )
     goal_order: str = parameter(

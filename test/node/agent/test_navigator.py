@@ -8,6 +8,7 @@ import pytest
 from geometry_msgs.msg import PoseArray, PoseStamped
 from nav_msgs.msg import OccupancyGrid
 from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from remembr_msgs.action import Ask as AskAction
@@ -222,6 +223,58 @@ def test_of_several_places_goal_pose_has_the_first_and_the_asker_is_told(robot, 
     robot.wait(lambda: any('navigation nav2' in f.detail for f in one.asker.feedback), 'what is missing')
 
 
+# Nobody drives
+
+
+@pytest.fixture
+def alone(robot):
+    """An agent whose goals nobody listens to."""
+    agent = robot.start(AgentNode, pose_source='pose', nav2_server_timeout=0.3)
+    agent._agent = FakeAgent()
+    asker = Asker(robot)
+    yield lambda: asker.result(asker.send('Take me to the lift', navigate=True))
+    asker.client.destroy()
+
+
+def test_a_goal_that_nobody_listens_to_is_an_error(robot, alone):
+    result = alone()
+    assert (result.status, result.result.error_code) == (ABORTED, CODES.NO_DRIVER)
+    for part in (
+        '/remembr/goal_pose, geometry_msgs/PoseStamped',
+        'bt_navigator',
+        'goal_topic:=',
+        'navigation:=nav2',
+    ):
+        assert part in result.result.error_msg
+    assert result.result.answer.text, 'the answer itself is there'
+
+
+@pytest.mark.parametrize('name', ['web', 'rviz2', 'rosbag2_recorder', 'foxglove_bridge', '_ros2cli_4711'])
+def test_who_only_looks_at_goals_does_not_drive(robot, alone, name):
+    onlooker = robot.add(Node(name, namespace='/remembr'))
+    onlooker.create_subscription(PoseStamped, 'goal_pose', print, 10)
+    robot.wait(lambda: robot.client.count_subscribers('/remembr/goal_pose'), 'the onlooker')
+    result = alone().result
+    assert result.error_code == CODES.NO_DRIVER
+    assert f'({name} only look' in result.error_msg
+
+
+def test_what_drives_may_come_while_the_goal_waits_for_it(robot):
+    one = Scene.__new__(Scene)
+    agent = robot.start(AgentNode, pose_source='pose', nav2_server_timeout=20.0)
+    agent._agent = FakeAgent()
+    one.asker = Asker(robot)
+    handle = one.ask()
+    robot.wait(lambda: one.asker.feedback, 'it is asked')
+    goals = robot.add(Node('bt_navigator')).create_subscription(
+        PoseStamped, '/remembr/goal_pose', (heard := []).append, 10
+    )
+    assert one.asker.result(handle).result.error_code == CODES.NONE
+    robot.wait(lambda: heard, 'the goal')
+    assert goals.topic_name == '/remembr/goal_pose'
+    one.asker.client.destroy()
+
+
 # Confirmation
 
 
@@ -261,6 +314,12 @@ def test_a_place_that_is_not_sure_enough_waits_for_a_yes_whoever_planned_it(robo
     proposed(one)
     robot.wait(lambda: 'confirming' in [f.stage for f in one.asker.feedback], 'feedback')
     detail = next(f.detail for f in one.asker.feedback if f.stage == 'confirming')
+    stamp = proposed(one).header.stamp
+    # To be copied as it is.
+    assert (
+        'ros2 service call /remembr/agent/confirm remembr_msgs/srv/Confirm '
+        f'"{{yes: true, goals: {{sec: {stamp.sec}, nanosec: {stamp.nanosec}}}}}"'
+    ) in detail
     assert f'{sure:.2f} sure, min_confidence_to_drive is 0.5' in detail
     assert not one.goals
     assert confirm(one, True).success
@@ -319,7 +378,10 @@ def test_a_goal_that_nobody_confirms_is_dropped_in_time(scene):
     one = scene(confirm_goals=True, confirm_timeout=0.2)
     result = one.go().result
     assert result.error_code == CODES.NOT_CONFIRMED
-    assert '/remembr/agent/confirm' in result.error_msg
+    assert (
+        'ros2 service call /remembr/agent/confirm remembr_msgs/srv/Confirm "{yes: true, ' in result.error_msg
+    )
+    assert '<header.stamp of /remembr/proposed_goals>' in result.error_msg
     response = confirm(one, True, one.proposals[0])
     assert (response.success, response.message) == (False, 'no goal waits for confirmation')
     assert not one.goals
