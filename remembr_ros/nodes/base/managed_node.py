@@ -24,7 +24,7 @@ from remembr_ros.nodes.base.conversions import time_to_msg
 from remembr_ros.nodes.base.declaration import declare_parameters, read_parameters, unknown_overrides
 from remembr_ros.nodes.base.parameters import NodeParameters
 from remembr_ros.nodes.base.services import STEADY
-from remembr_ros.nodes.base.topic_watch import TopicWatch
+from remembr_ros.nodes.base.topic_watch import PATIENCE_S, TopicWatch
 from remembr_ros.nodes.base.twins import TwinWatch
 
 NAMESPACE = '/remembr'
@@ -58,6 +58,7 @@ class ManagedNode(LifecycleNode):
         self._configured = False
         self.active = False
         """Whether it does its work now."""
+        self._active_since = 0.0
         self.finalized = False
         self.ending = False
         """Whether the process ends: then nothing is waited for that may also be left undone."""
@@ -146,7 +147,7 @@ class ManagedNode(LifecycleNode):
         return super().on_configure(state)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        self.topics.ends = self.while_active
+        self.topics.ends, self._active_since = self.while_active, time.monotonic()
         self.active = self._attempt('activate', self.start)
         if not self.active:
             self._take_out_of_service()
@@ -180,6 +181,11 @@ class ManagedNode(LifecycleNode):
     def now_ns(self) -> int:
         """Return the node's time, simulated or not, in nanoseconds since the epoch."""
         return self.get_clock().now().nanoseconds
+
+    @property
+    def starting(self) -> bool:
+        """Whether it is so new that others, started at the same time, may be on their way."""
+        return time.monotonic() - self._active_since < PATIENCE_S
 
     def within_s(self, timeout_s: float) -> float:
         """Return how long to wait for what may be left undone: so long, but not when the process ends."""
@@ -252,6 +258,7 @@ class ManagedNode(LifecycleNode):
             level, message, values = self.diagnose()
             if problem := self.topics.problem():
                 level, message = max(level, Level.WARN), '; '.join(filter(None, (problem, message)))
+            message = '; '.join(filter(None, (message, self.topics.hint())))
         else:
             level, message, values = Level.OK, 'inactive' if self._configured else 'unconfigured', {}
         self.twins.look()

@@ -119,13 +119,17 @@ class PoseSubscription:
         )
         self._on_pose(Lost(pose.stamp_ns))
 
-    def _warn(self, stamp_ns: int, problem: str) -> None:
+    def _warn(self, stamp_ns: int, problem: str, *, early: bool = False) -> None:
         """Take down why there is no pose from this time on, until there is one."""
         problem = printable(problem)  # names of frames are anybody's
         if not self.problem or stamp_ns < self._since_ns:  # earlier: the clock jumped back
             self._since_ns, self._until_ns = stamp_ns, None
         self.problem = self._reason = problem
-        self._node.get_logger().warning(problem, throttle_duration_sec=10.0)
+        log = self._node.get_logger()
+        if early:
+            log.info(problem, throttle_duration_sec=10.0)
+        else:
+            log.warning(problem, throttle_duration_sec=10.0)
 
     def _on_fix(self, msg: NavSatFix) -> None:
         stamp_ns = stamp_of(msg.header, self._node.now_ns())
@@ -153,6 +157,7 @@ class PoseSubscription:
                 0,
                 f'/tf does not connect {p.map_frame} with {p.base_frame} yet; its frames are '
                 f'{", ".join(frames[:20]) or "none"}{more}; check map_frame, base_frame and /tf_static',
+                early=self._node.starting,
             )
         self._hand_on(self._chain.new_poses())
 

@@ -1,6 +1,7 @@
-"""Subscriptions that report publishers with an incompatible quality of service."""
+"""Subscriptions that report who publishes what they cannot hear, and where nobody publishes."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -24,6 +25,32 @@ OVERRIDABLE = (
     QoSPolicyKind.RELIABILITY,
     QoSPolicyKind.DURABILITY,
 )
+
+ARGUMENTS = {
+    'image': 'image_topic',
+    'depth': 'depth_topic',
+    'camera_info': 'camera_info_topic',
+    'depth_camera_info': 'depth_info_topic',
+    'detections': 'detections_topic',
+    'detections_3d': 'detections_topic',
+    'pose_with_covariance': 'pose_topic',
+    'pose': 'pose_topic',
+    'odom': 'odom_topic',
+    'fix': 'fix_topic',
+    '/tf': 'tf_topic',
+    'map': 'map_topic',
+    'audio': 'audio_topic',
+}
+"""By the name of a topic in the code, the argument of the launch files that says where it is."""
+
+OPTIONAL = ('map',)
+"""Of these, those without which a robot may do."""
+
+TRANSPORTS = ('theora', 'ffmpeg', 'zstd', 'h264', 'h265', 'foxglove', 'compressedDepth')
+"""Of image_transport, behind a topic: those that may be all there is."""
+
+PATIENCE_S = 15.0
+"""[s] for what is started at the same time; until then nothing is amiss."""
 
 AT_ONCE = 100  # messages that one turn of the executor takes of a subscription that may be flooded
 
@@ -54,6 +81,10 @@ class WatchedSubscription:
         self._topic = topic
         self._take = callback
         self._callback = self._take_many if eager else callback
+        self.name = topic.removesuffix('/compressed').removesuffix('/compressedDepth')
+        """As in the code, without the transport."""
+        self.kind = f'{kind.__module__.partition(".")[0]}/msg/{kind.__name__}'
+        """What is heard, as the graph has it."""
         self._spare = spare
         self._yields = yields
         self._mismatch = False
@@ -170,6 +201,8 @@ class TopicWatch:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._subscriptions: list[WatchedSubscription] = []
+        self._missing_since: dict[str, float] = {}
+        self._known: set[str] = set()  # names on which somebody could be heard, or that were told of
         self.ends = ExitStack()
         """What ends the subscriptions that are made now."""
 
@@ -189,5 +222,53 @@ class TopicWatch:
             self._subscriptions.remove(subscription)
 
     def problem(self) -> str:
-        """Return which publishers are not heard, why, and what to do; empty: all are."""
-        return '; '.join(filter(None, (subscription.problem() for subscription in self._subscriptions)))
+        """Return which publishers are not heard, or are missing, and what to do; empty: all are heard."""
+        unheard = filter(None, (subscription.problem() for subscription in self._subscriptions))
+        return '; '.join([*unheard, *(text for text, needed in self._misnamed() if needed)])
+
+    def hint(self) -> str:
+        """Return what is missing that a robot may do without; empty: nothing."""
+        return '; '.join(text for text, needed in self._misnamed() if not needed)
+
+    def _misnamed(self) -> Iterator[tuple[str, bool]]:
+        """Yield why nothing can be heard on some topics, and whether that is needed."""
+        for name in {one.name: None for one in self._subscriptions if one.name in ARGUMENTS}:
+            wanted = {one.topic: one.kind for one in self._subscriptions if one.name == name}
+            found = {topic: self._published(topic) for topic in wanted}
+            if any(kind in found[topic] for topic, kind in wanted.items()):
+                self._missing_since.pop(name, None)
+                self._known.add(name)
+                continue
+            late = time.monotonic() - self._missing_since.setdefault(name, time.monotonic()) > PATIENCE_S
+            if late or any(found.values()):
+                yield self._told(name, self._why(name, wanted, found)), name not in OPTIONAL
+
+    def _why(self, name: str, wanted: dict[str, str], found: dict[str, set[str]]) -> str:
+        give, names = f'give {ARGUMENTS[name]}:=TOPIC', self._node.get_topic_names_and_types()
+        topic, kind = next(iter(wanted.items()))
+        fit = [other for other, _ in names if self._published(other) & set(wanted.values())]
+        give += f', as {", ".join(fit[:5])}' if fit else ''
+        if others := [f'{other} is published as {kinds.pop()}' for other, kinds in found.items() if kinds]:
+            return f'{", ".join(others)}, not {kind}: {give}'
+        topic = topic.removesuffix('/compressed')
+        heard = [(other, self._published(other)) for other in (f'{topic}/{one}' for one in TRANSPORTS)]
+        if video := [f'{other} ({kinds.pop()})' for other, kinds in heard if kinds and other not in wanted]:
+            raw = 'have it published raw or compressed (image_transport republish)'
+            return (
+                f'of {topic} there is only {", ".join(video)}, which is not understood here: {raw}, or {give}'
+            )
+        nobody = ' or '.join(f'{other} ({kind})' for other, kind in wanted.items())
+        return f'nobody publishes {nobody}: start what does, or {give}'
+
+    def _published(self, topic: str) -> set[str]:
+        """Return the types that other nodes publish a topic as."""
+        infos, own = self._node.get_publishers_info_by_topic(topic), self._node.get_name()
+        return {info.topic_type for info in infos if info.node_name != own}
+
+    def _told(self, name: str, problem: str) -> str:
+        """Return a problem, told in the log once, unless it is that what was there has ended."""
+        if name not in self._known:
+            self._known.add(name)
+            log = self._node.get_logger()
+            log.info(problem) if name in OPTIONAL else log.warning(problem)
+        return problem

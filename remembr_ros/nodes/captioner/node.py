@@ -94,6 +94,7 @@ class CaptionerNode(ManagedNode):
                 self._images[kind] = self.topics.subscribe(
                     kind, topic, self._on_image, qos.IMAGES, yields=True
                 )
+        self._camera = ' or '.join(one.topic for one in self._images.values())
         self.offer(Trigger, '~/flush', self._on_flush)
 
     def adapt(self) -> None:
@@ -151,7 +152,7 @@ class CaptionerNode(ManagedNode):
             worker.problem or describer.problem,
             outbox.problem,
             f'images cannot be decoded: {damaged}' if damaged else '',
-            f'no image for {silent_s:.0f} s' if silent else '',
+            f'no image for {silent_s:.0f} s on {self._camera}' if silent else '',
             self._lost,
         )
         message = '; '.join(filter(None, problems))
@@ -186,9 +187,11 @@ class CaptionerNode(ManagedNode):
             self._lost = self._why_unplaced(placed)
             if self._lost:
                 self._unplaced += 1
-                self.get_logger().warning(
-                    f'{self._unplaced} segments have no place: {self._lost}', throttle_duration_sec=10.0
-                )
+                said, log = f'{self._unplaced} segments have no place: {self._lost}', self.get_logger()
+                if self.starting:  # what tells the pose may be on its way
+                    log.info(said, throttle_duration_sec=10.0)
+                else:
+                    log.warning(said, throttle_duration_sec=10.0)
 
     def _why_unplaced(self, placed: PlacedSegment) -> str:
         source, segment = self._pose_source, placed.segment
