@@ -17,25 +17,21 @@ from launch.actions import (
     RegisterEventHandler,
     TimerAction,
 )
-from launch.event import Event
-from launch.event_handler import EventHandler
 from launch.events import Shutdown, matches_action
 from launch.launch_context import LaunchContext
 from launch.substitution import Substitution
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import LifecycleNode
 from launch_ros.event_handlers import OnStateTransition
-from launch_ros.events.lifecycle import ChangeState, StateTransition
+from launch_ros.events.lifecycle import ChangeState
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.ros_adapters import get_ros_node
 from launch_ros.substitutions import FindPackageShare
-from lifecycle_msgs.msg import State, Transition
-from lifecycle_msgs.srv import GetState
-from rclpy.client import Client
-from rclpy.node import Node
-from rclpy.task import Future
+from lifecycle_msgs.msg import Transition
+from std_msgs.msg import String
 
 from launch import LaunchDescription
+from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.bringup import NodePlan, argument_values, next_step, plan_nodes
 from remembr_ros.nodes.launch_arguments import ARGUMENTS, check_names
 from remembr_ros.nodes.params_file import check_params_file
@@ -47,11 +43,8 @@ RESPAWN_DELAY_S = 2.0
 RETRY_S = 5.0
 """After this a node that has not begun to be configured is asked again: DDS may lose a first request [s]."""
 
-
 LOOK_S = 0.5
 """Between two looks at the states of the nodes, until all are active [s]."""
-
-ACTIVE = State.PRIMARY_STATE_ACTIVE
 
 
 class _Otherwise(Substitution):
@@ -136,9 +129,9 @@ def _node(plan: NodePlan, files: list, respawn: bool) -> LifecycleNode:
 
 
 class _BringUp:
-    """Has nodes configured when they answer, then activated, and says when all are active.
+    """Has nodes configured when they are there, then activated, and says when all are active.
 
-    They are asked for their states: a node that brings itself up may be active before it is heard.
+    Each tells its process and state on topic ~/instance: a leftover of its name is not taken for it.
 
     :param by_events: false: others, or the nodes themselves, do all but the last
     """
@@ -146,13 +139,9 @@ class _BringUp:
     def __init__(self, nodes: Sequence[LifecycleNode], plans: Sequence[NodePlan], by_events: bool) -> None:
         self._plans = plans
         self._nodes = {plan.full_name: node for node, plan in zip(nodes, plans, strict=True)}
-        self._waiting = list(self._nodes)
         self._by_events = by_events
-        self._clients: dict[str, Client] = {}
-        self._states: dict[str, int] = {}
-        self._next_at: dict[str, float] = {}
+        self._states: dict[str, str] = {}
         self._asked_at: dict[str, float] = {}
-        self._heard: set[str] = set()
 
     def actions(self) -> list[Action]:
         """Return what has to be done before the nodes are started."""
@@ -161,12 +150,18 @@ class _BringUp:
             _on(node, 'configuring', 'inactive', _change(node, Transition.TRANSITION_ACTIVATE), once=True)
             for node in (self._nodes.values() if self._by_events else ())
         ]
-        return [*activations, RegisterEventHandler(EventHandler(matcher=self._hear)), self._later()]
+        return [*activations, OpaqueFunction(function=self._listen)]
 
-    def _hear(self, event: Event) -> bool:
-        if isinstance(event, StateTransition):
-            self._heard.add(event.action.node_name)
-        return False  # nothing else is done about it
+    def _listen(self, context: LaunchContext) -> list[Action]:
+        for name in self._nodes:
+            note = partial(self._note, name)
+            get_ros_node(context).create_subscription(String, f'{name}/instance', note, qos.TF_STATIC)
+        return [self._later()]
+
+    def _note(self, name: str, msg: String) -> None:
+        state, _, who = msg.data.partition(': ')
+        if who.startswith(f'process {(self._nodes[name].process_details or {}).get("pid")} on '):
+            self._states[name] = state
 
     def _later(self) -> TimerAction:
         return TimerAction(period=LOOK_S, actions=[OpaqueFunction(function=self._look)])
@@ -174,35 +169,16 @@ class _BringUp:
     def _look(self, context: LaunchContext) -> list[Action]:
         if all(node.return_code is not None for node in self._nodes.values()):
             return []  # else the launch would go on without them
-        self._waiting = [name for name in self._waiting if self._states.get(name) != ACTIVE]
-        if not self._waiting:
+        if [*self._states.values()].count('active') == len(self._nodes):
             return [LogInfo(msg=next_step(self._plans))]
-        for name in self._waiting:
-            self._ask(name, get_ros_node(context))
-        return [*filter(None, map(self._configure, self._waiting)), self._later()]
-
-    def _ask(self, name: str, node: Node) -> None:
-        """Ask a node for its state, unless an answer is still to come."""
-        if name not in self._clients:
-            # Never destroyed: a node waits for a client that goes before its response.
-            self._clients[name] = node.create_client(GetState, f'{name}/get_state')
-        now = time.monotonic()
-        if now > self._next_at.get(name, 0.0) and self._clients[name].service_is_ready():
-            self._next_at[name] = now + RETRY_S
-            answer = self._clients[name].call_async(GetState.Request())
-            answer.add_done_callback(partial(self._note, name))
-
-    def _note(self, name: str, answer: Future) -> None:
-        self._states[name] = answer.result().current_state.id
-        self._next_at[name] = 0.0
+        return [*filter(None, map(self._configure, self._nodes)), self._later()]
 
     def _configure(self, name: str) -> EmitEvent | None:
         """Return what has a node configured that waits for it, again where DDS may have lost the request."""
-        now = time.monotonic()
-        lost = name not in self._heard and now - self._asked_at.get(name, -math.inf) > RETRY_S
-        if not (self._by_events and lost and self._states.get(name) == State.PRIMARY_STATE_UNCONFIGURED):
+        long_ago = time.monotonic() - self._asked_at.get(name, -math.inf) > RETRY_S
+        if not (self._by_events and long_ago and self._states.get(name) == 'new'):
             return None
-        self._asked_at[name] = now
+        self._asked_at[name] = time.monotonic()
         return _change(self._nodes[name], Transition.TRANSITION_CONFIGURE)
 
 

@@ -63,7 +63,8 @@ def allowed(node: str) -> Uses:
 
 def test_the_process_of_the_launch_file_may_do_what_a_bringup_takes():
     uses = allowed('launch_ros')
-    assert uses['subscribe'] == {f'{NAMESPACE}/{node}/transition_event' for node in NODES}
+    topics = ('transition_event', 'instance')
+    assert uses['subscribe'] == {f'{NAMESPACE}/{node}/{topic}' for node in NODES for topic in topics}
     assert uses['request'] == {f'{NAMESPACE}/{node}/change_state' for node in NODES}
 
 

@@ -144,6 +144,7 @@ class ManagedNode(LifecycleNode):
         if not self._configured:
             self._give_back()
             return TransitionCallbackReturn.FAILURE
+        self.twins.say('inactive')
         return super().on_configure(state)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -152,6 +153,7 @@ class ManagedNode(LifecycleNode):
         if not self.active:
             self._take_out_of_service()
             return TransitionCallbackReturn.FAILURE
+        self.twins.say('active')
         return super().on_activate(state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -214,10 +216,12 @@ class ManagedNode(LifecycleNode):
         self.active = False
         self._attempt('deactivate', self.while_active.close)
         self._attempt('deactivate', self.stop)
+        self.twins.say('inactive')
 
     def _give_back(self) -> None:
         self._attempt('clean up', self.release)
         self._attempt('clean up', self.while_configured.close)
+        self.twins.say('unconfigured')
         self._configured = False
 
     def _attempt(self, action: str, step: Callable[[], None]) -> bool:

@@ -18,10 +18,10 @@ STALE_S = 5.0  # [s] a twin that has said nothing for so long is gone; DDS knows
 
 
 class TwinWatch:
-    """Tells, on topic ~/instance, who this node is, and hears who else says that of the same name.
+    """Tells who this node is and its state, on topic ~/instance, and hears who else has its name.
 
-    Other nodes that offer the same services are known by the graph alone. A process that was killed stays in
-    it for a while, but under the name that its successor has, and says nothing any more.
+    Only those count that are configured, and so may answer. A process that was killed stays in DDS for a
+    while, but says nothing any more. Other nodes that offer the same services are known by the graph alone.
 
     :param node: spins; its services are those that are added to services
     """
@@ -33,26 +33,27 @@ class TwinWatch:
         self._others: set[str] = set()
         self.services: list[str] = []
         """Names, in full, of what is offered now."""
-        self._topic = node.resolve_topic_name('~/instance')
-        self._said = ''
+        self._publisher = node.create_publisher(String, '~/instance', qos.MARKERS)
+        self._told = ''
+        self.say('new')
+
+    def say(self, state: str = '') -> None:
+        """Tell the state: new, unconfigured, configuring, inactive or active; empty: the same again."""
+        self._state = state or self._state
+        self._publisher.publish(String(data=f'{self._state}: {self._own}'))
 
     def open(self, ends: ExitStack) -> None:
-        """Say who this node is from now on, which will answer, until it is cleaned up.
-
-        :param ends: what is closed then
-        """
-        self._publisher = self._node.create_publisher(String, self._topic, qos.MARKERS)
-        hears = self._node.create_subscription(String, self._topic, self._on_word, qos.TF_STATIC)
-        ends.callback(self._node.destroy_publisher, self._publisher)
-        ends.callback(self._node.destroy_subscription, hears)
+        """Listen for others until the node is cleaned up."""
+        hears = self._node.create_subscription(String, '~/instance', self._on_word, qos.TF_STATIC)
         ends.callback(setattr, self, '_heard_at', {})
-        self._say()
+        ends.callback(self._node.destroy_subscription, hears)
+        self.say('configuring')
 
     @property
     def problem(self) -> str:
         """Who else is called or answers so, and what to do; empty: nobody, as far as is known."""
         name, twins = self._node.get_fully_qualified_name(), self._heard_at
-        if twins and self._node.count_publishers(self._topic) < 2:
+        if twins and self._node.count_publishers(self._publisher.topic_name) < 2:
             twins = {}
         if not twins and not self._others:
             return ''
@@ -76,24 +77,24 @@ class TwinWatch:
         since = time.monotonic() - STALE_S
         self._heard_at = {who: at for who, at in self._heard_at.items() if at > since}
         if self._heard_at:
-            self._say()
+            self.say()
         self._others = self._with_the_same_services()
         problem = self.problem
-        if problem != self._said:
+        if problem != self._told:
             log = self._node.get_logger()
             log.error(problem) if problem else log.info('no other node is called so any more')
-            self._said = problem
-
-    def _say(self) -> None:
-        self._publisher.publish(String(data=self._own))
+            self._told = problem
 
     def _on_word(self, msg: String) -> None:
-        who, now = printable(msg.data[:MAX_NAME]), time.monotonic()
+        state, _, who = printable(msg.data[:MAX_NAME]).partition(': ')
         if who == self._own:
             return
-        known, self._heard_at = who in self._heard_at, self._heard_at | {who: now}
-        if not known:
-            self._say()  # at once: it may be asked next
+        others = {name: at for name, at in self._heard_at.items() if name != who}
+        known = len(others) < len(self._heard_at)
+        counts = state not in ('new', 'unconfigured')
+        self._heard_at = others | ({who: time.monotonic()} if counts else {})
+        if counts and not known:
+            self.say()  # at once: it may be asked next
             self.look()
 
     def _with_the_same_services(self) -> set[str]:

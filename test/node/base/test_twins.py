@@ -91,8 +91,8 @@ def test_the_successor_of_a_node_that_was_killed_answers_at_once(robot, processe
     bring_up(robot.client, ['/remembr/memory'])
     process.send_signal(signal.SIGKILL)
     process.wait(10.0)
-    successor = robot.start(MemoryNode, uri=uri, **HASHING)
     topic = '/remembr/memory/instance'
+    successor = robot.start(MemoryNode, uri=uri, **HASHING)
     assert successor.count_publishers(topic) == 2, 'DDS still knows the one that was killed'
     assert not successor.twins.problem
     assert not recall(robot).error_code
