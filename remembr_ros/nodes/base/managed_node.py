@@ -124,8 +124,6 @@ class ManagedNode(LifecycleNode):
         group = ReentrantCallbackGroup()
         service = self.create_service(kind, name, callback, qos_profile=qos.SERVICES, callback_group=group)
         self.topics.ends.callback(self.destroy_service, service)
-        self.twins.services.append(service.service_name)
-        self.topics.ends.callback(self.twins.services.remove, service.service_name)
 
     def every(self, period_s: float, callback: Callable[[], None]) -> Timer:
         """Call something periodically, by the steady clock."""

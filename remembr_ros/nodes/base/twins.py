@@ -1,12 +1,12 @@
-"""Notices another node of the same name, or with the same services: either would answer."""
+"""Notices another node of the same name: either would answer."""
 
 import os
 import secrets
 import socket
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 
-from rclpy.node import Node, NodeNameNonExistentError
+from rclpy.node import Node
 from std_msgs.msg import String
 
 from remembr_ros.errors import NodeUnavailable
@@ -21,18 +21,13 @@ class TwinWatch:
     """Tells who this node is and its state, on topic ~/instance, and hears who else has its name.
 
     Only those count that are configured, and so may answer. A process that was killed stays in DDS for a
-    while, but says nothing any more. Other nodes that offer the same services are known by the graph alone.
-
-    :param node: spins; its services are those that are added to services
+    while, but says nothing any more.
     """
 
     def __init__(self, node: Node) -> None:
         self._node = node
         self._own = f'process {os.getpid()} on {socket.gethostname()}, {secrets.token_hex(3)}'
         self._heard_at: dict[str, float] = {}  # replaced, never changed: other threads read it
-        self._others: set[str] = set()
-        self.services: list[str] = []
-        """Names, in full, of what is offered now."""
         self._publisher = node.create_publisher(String, '~/instance', qos.MARKERS)
         self._told = ''
         self.say('new')
@@ -51,17 +46,14 @@ class TwinWatch:
 
     @property
     def problem(self) -> str:
-        """Who else is called or answers so, and what to do; empty: nobody, as far as is known."""
-        name, twins = self._node.get_fully_qualified_name(), self._heard_at
-        if twins and self._node.count_publishers(self._publisher.topic_name) < 2:
-            twins = {}
-        if not twins and not self._others:
+        """Who else is called so, and what to do; empty: nobody, as far as is known."""
+        twins = ', '.join(self._heard_at)
+        if not twins or self._node.count_publishers(self._publisher.topic_name) < 2:
             return ''
-        found = [f'another node is called {name}, {who}; this one is {self._own}' for who in twins]
-        found += [f'{other} offers the services of {name}, too' for other in sorted(self._others)]
+        name = self._node.get_fully_qualified_name()
         return (
-            f'{"; ".join(found)}: end one of them (a leftover of an earlier run?), or give each robot a '
-            'namespace (namespace:=robot1)'
+            f'another node is called {name}, {twins}; this one is {self._own}: end one of them (a leftover '
+            'of an earlier run?), or give each robot a namespace (namespace:=robot1)'
         )
 
     def raise_if_any(self) -> None:
@@ -78,7 +70,6 @@ class TwinWatch:
         self._heard_at = {who: at for who, at in self._heard_at.items() if at > since}
         if self._heard_at:
             self.say()
-        self._others = self._with_the_same_services()
         problem = self.problem
         if problem != self._told:
             log = self._node.get_logger()
@@ -89,23 +80,9 @@ class TwinWatch:
         state, _, who = printable(msg.data[:MAX_NAME]).partition(': ')
         if who == self._own:
             return
+        known, counts = who in self._heard_at, state not in ('new', 'unconfigured')
         others = {name: at for name, at in self._heard_at.items() if name != who}
-        known = len(others) < len(self._heard_at)
-        counts = state not in ('new', 'unconfigured')
-        self._heard_at = others | ({who: time.monotonic()} if counts else {})
+        self._heard_at = others | {who: time.monotonic()} if counts else others
         if counts and not known:
             self.say()  # at once: it may be asked next
             self.look()
-
-    def _with_the_same_services(self) -> set[str]:
-        if all(self._node.count_services(service) < 2 for service in self.services):
-            return set()
-        own = self._node.get_fully_qualified_name()
-        found = set()
-        for name, namespace in self._node.get_node_names_and_namespaces():
-            full = f'{namespace.rstrip("/")}/{name}'
-            with suppress(NodeNameNonExistentError):  # gone meanwhile
-                offered = {s for s, _ in self._node.get_service_names_and_types_by_node(name, namespace)}
-                if full != own and not offered.isdisjoint(self.services):
-                    found.add(full)
-        return found

@@ -1,4 +1,4 @@
-"""Two nodes of one name, or with the same services: it is told, and neither answers."""
+"""Two nodes of one name: it is told, and neither answers."""
 
 import signal
 
@@ -26,11 +26,11 @@ def memory(robot, tmp_path):
     return robot.start(MemoryNode, uri=str(tmp_path / 'one.db'), **HASHING)
 
 
-def second(robot, tmp_path, **how):
+def second(robot, tmp_path):
     """A memory node of another robot, or of an earlier run, that knows nothing."""
     overrides = {'uri': str(tmp_path / 'two.db'), **HASHING}
     parameters = [Parameter(name, value=value) for name, value in overrides.items()]
-    return robot.add(MemoryNode(parameter_overrides=parameters, **how))
+    return robot.add(MemoryNode(parameter_overrides=parameters))
 
 
 def test_two_memory_nodes_of_one_name_are_told_of_and_neither_answers(robot, memory, tmp_path):
@@ -74,15 +74,6 @@ def test_two_agents_of_one_name_do_not_both_drive(robot, memory):
     asked = robot.call(Ask, 'ask', Ask.Request(question='Where is the lift?', navigate=True))
     assert asked.error_code == Ask.Response.INTERNAL
     assert 'another node is called /remembr/agent' in asked.error_msg
-
-
-def test_another_node_with_the_same_services_is_told_of(robot, memory, tmp_path):
-    other = second(robot, tmp_path, cli_args=['--ros-args', '-r', '__node:=second'])
-    other.trigger_configure()
-    other.trigger_activate()
-    robot.wait(lambda: memory.twins.problem and other.twins.problem, 'both notice')
-    assert '/remembr/second offers the services of /remembr/memory, too' in memory.twins.problem
-    assert recall(robot).error_code == Recall.Response.STORE_UNAVAILABLE
 
 
 def test_the_successor_of_a_node_that_was_killed_answers_at_once(robot, processes, tmp_path):
