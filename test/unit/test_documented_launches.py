@@ -4,6 +4,7 @@ import ast
 import re
 import shlex
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -63,3 +64,31 @@ def test_a_command_has_arguments_that_exist(at):
     assert set(given) <= {argument.name for argument in ARGUMENTS}, f'{document}: {given}'
     known = {name: value for name, value in given.items() if value != '...'}
     assert plan_nodes(known)
+
+
+def operating() -> str:
+    return (ROOT / 'docs' / 'operating.md').read_text()
+
+
+def test_the_lifecycle_manager_is_told_all_nodes_in_their_order():
+    (names,) = re.findall(r'node_names: (\[.*\])', operating())
+    assert ast.literal_eval(names) == [plan.full_name for plan in plan_nodes({})]
+    further = {'objects': 'true', 'speech': 'true', 'web': 'true'}
+    for plan in plan_nodes(further):
+        assert f"{plan.full_name}'" in names or f'`{plan.full_name}`' in operating(), plan.full_name
+
+
+def test_the_launch_file_that_includes_ours_gives_arguments_that_exist():
+    block = next(
+        block
+        for block in re.findall(r'(?:^    .*\n|^\n)+', operating(), re.MULTILINE)
+        if 'PushRosNamespace' in block
+    )
+    calls = [node for node in ast.walk(ast.parse(dedent(block))) if isinstance(node, ast.Call)]
+    ours = [
+        call for call in calls if ast.unparse(call.func) == 'include' and 'remembr_ros' in ast.unparse(call)
+    ]
+    given = {word.arg: ast.literal_eval(word.value) for call in ours for word in call.keywords}
+    assert given
+    assert set(given) <= {argument.name for argument in ARGUMENTS}
+    assert plan_nodes(given, pushed='/tb1')

@@ -19,7 +19,6 @@ from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rclpy.exceptions import ParameterException
 from rclpy.executors import Executor, ExternalShutdownException, ShutdownException, SingleThreadedExecutor
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.node import Node
@@ -77,7 +76,7 @@ class _RosLog(logging.Handler):
 
     def __init__(self, log: RcutilsLogger, level: int = logging.NOTSET) -> None:
         super().__init__(level)
-        self._name = log.name
+        self._log = log
         self._at_it = False  # under the handler's lock: what comes meanwhile is of its own making
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -85,12 +84,17 @@ class _RosLog(logging.Handler):
             return
         self._at_it = True
         try:
-            name = '' if record.name.startswith('remembr_ros') else f'{record.name}: '
-            text = name + printable(self.format(record)).strip()
-            severity = min(max(record.levelno // 10, 1), 5) * 10  # the same numbers as Python's
-            origin = record.funcName or '', record.pathname, record.lineno
-            # Not by the logger, which has one severity for each line that calls it.
-            rclpy_implementation.rclpy_logging_rcutils_log(severity, self._name, text, *origin)
+            text = printable(self.format(record)).strip()
+            if not record.name.startswith('remembr_ros'):
+                text = f'{record.name}: {text}'
+            if record.levelno >= logging.ERROR:
+                self._log.error(text)
+            elif record.levelno >= logging.WARNING:
+                self._log.warning(text)
+            elif record.levelno >= logging.INFO:
+                self._log.info(text)
+            else:
+                self._log.debug(text)
         except Exception:  # noqa: BLE001  as logging's own handlers: who logs shall not fail by it
             self.handleError(record)
         finally:

@@ -29,7 +29,7 @@ class TwinWatch:
         self._own = f'process {os.getpid()} on {socket.gethostname()}, {secrets.token_hex(3)}'
         self._heard_at: dict[str, float] = {}  # replaced, never changed: other threads read it
         self._publisher = node.create_publisher(String, '~/instance', qos.MARKERS)
-        self._told = ''
+        self._state = self._told = ''
         self.say('new')
 
     def say(self, state: str = '') -> None:
