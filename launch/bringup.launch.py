@@ -68,8 +68,7 @@ def generate_launch_description() -> LaunchDescription:
             argument.name,
             default_value=argument.default or [_Otherwise(argument.otherwise)],
             description=argument.text,
-            # Of true and false other launch files have more spellings.
-            choices=None if argument.is_boolean else list(argument.choices) or None,
+            choices=list(argument.choices) or None,
         )
         for argument in ARGUMENTS
     ]

@@ -27,7 +27,7 @@ class Argument:
 
     :param default: empty: it changes nothing unless it is given
     :param sets: the parameters that it sets, as 'node.parameter'
-    :param kind: of these parameters
+    :param kind: of its value, and of these parameters
     :param otherwise: what holds where it is not given, for a person
     """
 
@@ -39,18 +39,13 @@ class Argument:
     kind: type[Value] = str
     otherwise: str = ''
 
-    @property
-    def is_boolean(self) -> bool:
-        """Whether it is true or false."""
-        return set(self.choices) - {''} == set(_BOOLEAN) or self.kind is bool
-
     def read(self, text: str) -> str:
         """Return what is given as this package writes it.
 
         :raises InvalidRequest: it is not one of the choices
         """
         text = text.strip()
-        if text and self.is_boolean:
+        if text and self.kind is bool:
             return true_or_false(self.name, text)
         if self.choices and text not in self.choices:
             choices = ', '.join(filter(None, self.choices))
@@ -69,7 +64,7 @@ class Argument:
 
 
 def _flag(name: str, default: str, text: str) -> Argument:
-    return Argument(name, default, text, _BOOLEAN if default else ('', *_BOOLEAN), otherwise='false')
+    return Argument(name, default, text, kind=bool, otherwise='false')
 
 
 def _setting(name: str, target: str, text: str = '', others: tuple[str, ...] = ()) -> Argument:

@@ -155,11 +155,12 @@ class Navigator:
         try:
             drive.raise_if_stopped()
             if why := self._why_confirm(plan, inquiry):
-                log.info(f'waits for a yes to drive {wanted}; {why}')
-                detail = f'{describe(plan.goals)}; {why}; yes: '
-                await self._confirmation.wait(
-                    drive, lambda yes: inquiry.feed_back('confirming', detail + yes)
-                )
+
+                def tell(yes: str) -> None:
+                    log.info(f'waits for a yes to drive {wanted}; {why}; yes: {yes}')
+                    inquiry.feed_back('confirming', f'{describe(plan.goals)}; {why}; yes: {yes}')
+
+                await self._confirmation.wait(drive, tell)
                 await self._raise_if_forgotten(inquiry)
                 drive.raise_if_stopped()
                 self._raise_if_barred(plan)

@@ -260,7 +260,7 @@ class ManagedNode(LifecycleNode):
             level, message, values = self.diagnose()
             if problem := self.topics.problem():
                 level, message = max(level, Level.WARN), '; '.join(filter(None, (problem, message)))
-            message = '; '.join(filter(None, (message, self.topics.hint())))
+            message = '; '.join(filter(None, (message, self.topics.hint)))
         else:
             level, message, values = Level.OK, 'inactive' if self._configured else 'unconfigured', {}
         self.twins.look()

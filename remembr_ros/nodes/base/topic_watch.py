@@ -201,6 +201,8 @@ class TopicWatch:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._subscriptions: list[WatchedSubscription] = []
+        self.hint = ''
+        """What is missing, as of the last look, that a robot may do without."""
         self._missing_since: dict[str, float] = {}
         self._known: set[str] = set()  # names on which somebody could be heard, or that were told of
         self.ends = ExitStack()
@@ -224,14 +226,12 @@ class TopicWatch:
     def problem(self) -> str:
         """Return which publishers are not heard, or are missing, and what to do; empty: all are heard."""
         unheard = filter(None, (subscription.problem() for subscription in self._subscriptions))
-        return '; '.join([*unheard, *(text for text, needed in self._misnamed() if needed)])
+        missing = dict(self._misnamed())
+        self.hint = '; '.join(text for name, text in missing.items() if name in OPTIONAL)
+        return '; '.join([*unheard, *(text for name, text in missing.items() if name not in OPTIONAL)])
 
-    def hint(self) -> str:
-        """Return what is missing that a robot may do without; empty: nothing."""
-        return '; '.join(text for text, needed in self._misnamed() if not needed)
-
-    def _misnamed(self) -> Iterator[tuple[str, bool]]:
-        """Yield why nothing can be heard on some topics, and whether that is needed."""
+    def _misnamed(self) -> Iterator[tuple[str, str]]:
+        """Yield by names in the code why nothing can be heard on their topics."""
         for name in {one.name: None for one in self._subscriptions if one.name in ARGUMENTS}:
             wanted = {one.topic: one.kind for one in self._subscriptions if one.name == name}
             found = {topic: self._published(topic) for topic in wanted}
@@ -241,7 +241,7 @@ class TopicWatch:
                 continue
             late = time.monotonic() - self._missing_since.setdefault(name, time.monotonic()) > PATIENCE_S
             if late or any(found.values()):
-                yield self._told(name, self._why(name, wanted, found)), name not in OPTIONAL
+                yield name, self._told(name, self._why(name, wanted, found))
 
     def _why(self, name: str, wanted: dict[str, str], found: dict[str, set[str]]) -> str:
         give, names = f'give {ARGUMENTS[name]}:=TOPIC', self._node.get_topic_names_and_types()
