@@ -116,6 +116,9 @@ def _node(plan: NodePlan, files: list, respawn: bool) -> LifecycleNode:
         executable=f'{plan.name}_node',
         name=plan.name,
         namespace=plan.namespace,
+        # Until the program takes them: Python itself, while it starts, ends by SIGINT with a traceback.
+        prefix='env --block-signal=INT,TERM',
+        exec_name=f'{plan.name}_node',
         parameters=[*files, *([own] if own else [])],
         remappings=list(plan.remappings.items()),
         arguments=['--ros-args', *plan.arguments],

@@ -62,9 +62,13 @@ def stop_on_signals() -> Stop:
 
 
 def end_at_once_on_signals() -> None:
-    """Have SIGINT and SIGTERM end a process that is starting, with 0: there is nothing to save or to say."""
+    """Have SIGINT and SIGTERM end a process that is starting, with 0: there is nothing to save or to say.
+
+    Also those that came while they were blocked, as the launch file starts its nodes.
+    """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: os._exit(0))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
 
 
 def sigterm_file() -> int:

@@ -1,6 +1,7 @@
 """The nodes' programs in their first moments. Real processes."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,22 @@ def test_a_ctrl_c_while_a_node_is_imported_ends_it_quietly(tmp_path: Path, name:
 def test_so_does_sigterm(tmp_path: Path) -> None:
     ended = run(tmp_path, 'memory_node', 'SIGTERM')
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, '', '')
+
+
+def test_a_signal_that_came_before_python_was_there_ends_it_as_quietly() -> None:
+    module, function = PROGRAMS['memory_node']
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:  # which the program inherits, as from the launch file
+        process = subprocess.Popen(
+            [sys.executable, '-c', f'from {module} import {function}\n{function}()'],
+            cwd=ROOT,
+            stderr=subprocess.PIPE,
+        )
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=100.0)
+    assert (process.returncode, err) == (0, b'')
 
 
 def test_a_program_imports_next_to_nothing_before_it_listens_to_signals() -> None:
