@@ -246,8 +246,9 @@ class TopicWatch:
     def _why(self, name: str, wanted: dict[str, str], found: dict[str, set[str]]) -> str:
         give, names = f'give {ARGUMENTS[name]}:=TOPIC', self._node.get_topic_names_and_types()
         topic, kind = next(iter(wanted.items()))
-        kinds_wanted = set(wanted.values())
-        fit = [other for other, kinds in names if kinds_wanted & {*kinds} and self._published(other)]
+        # What of the graph can be, before asking who publishes it: a robot has hundreds of topics.
+        could = [other for other, kinds in names if not {*kinds}.isdisjoint(wanted.values())]
+        fit = [other for other in could if not self._published(other).isdisjoint(wanted.values())]
         give += f', as {", ".join(fit[:5])}' if fit else ''
         if others := [f'{other} is published as {kinds.pop()}' for other, kinds in found.items() if kinds]:
             return f'{", ".join(others)}, not {kind}: {give}'
