@@ -8,6 +8,8 @@ import os
 import select
 import signal
 import time
+from collections.abc import Callable
+from functools import partial
 
 
 class Stop:
@@ -54,20 +56,21 @@ def stop_on_signals() -> Stop:
     rclpy's own handlers would shut the context down at once, and the last captions could not be published.
     """
     stop = Stop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+    _handle(stop.set)
     stop.wake_on_signals()
     ignore_signals_at_exit()
     return stop
 
 
 def end_at_once_on_signals() -> None:
-    """Have SIGINT and SIGTERM end a process that is starting, with 0: there is nothing to save or to say.
+    """Have SIGINT and SIGTERM end a process that is starting, with 0: there is nothing to save or to say."""
+    _handle(partial(os._exit, 0))
 
-    Also those that came while they were blocked, as the launch file starts its nodes.
-    """
+
+def _handle(done: Callable[[], object]) -> None:
+    """Have SIGINT and SIGTERM do something, also those that came while the launch file had them blocked."""
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: os._exit(0))
+        signal.signal(number, lambda *_: done())
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
 
 
