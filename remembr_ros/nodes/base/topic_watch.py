@@ -226,12 +226,12 @@ class TopicWatch:
     def problem(self) -> str:
         """Return which publishers are not heard, or are missing, and what to do; empty: all are heard."""
         unheard = filter(None, (subscription.problem() for subscription in self._subscriptions))
-        missing = dict(self._misnamed())
-        self.hint = '; '.join(text for name, text in missing.items() if name in OPTIONAL)
-        return '; '.join([*unheard, *(text for name, text in missing.items() if name not in OPTIONAL)])
+        missing = list(self._misnamed())
+        self.hint = '; '.join(text for text, is_needed in missing if not is_needed)
+        return '; '.join([*unheard, *(text for text, is_needed in missing if is_needed)])
 
-    def _misnamed(self) -> Iterator[tuple[str, str]]:
-        """Yield by names in the code why nothing can be heard on their topics."""
+    def _misnamed(self) -> Iterator[tuple[str, bool]]:
+        """Yield why nothing can be heard on topics, and whether the robot cannot do without."""
         for name in {one.name: None for one in self._subscriptions if one.name in ARGUMENTS}:
             wanted = {one.topic: one.kind for one in self._subscriptions if one.name == name}
             found = {topic: self._published(topic) for topic in wanted}
@@ -240,8 +240,10 @@ class TopicWatch:
                 self._known.add(name)
                 continue
             late = time.monotonic() - self._missing_since.setdefault(name, time.monotonic()) > PATIENCE_S
-            if late or any(found.values()):
-                yield name, self._told(name, self._why(name, wanted, found))
+            is_wrong = any(found.values())
+            if late or is_wrong:
+                is_needed = is_wrong or name not in OPTIONAL
+                yield self._told(name, self._why(name, wanted, found), is_needed), is_needed
 
     def _why(self, name: str, wanted: dict[str, str], found: dict[str, set[str]]) -> str:
         give, names = f'give {ARGUMENTS[name]}:=TOPIC', self._node.get_topic_names_and_types()
@@ -264,13 +266,13 @@ class TopicWatch:
 
     def _published(self, topic: str) -> set[str]:
         """Return the types that other nodes publish a topic as."""
-        infos, own = self._node.get_publishers_info_by_topic(topic), self._node.get_name()
-        return {info.topic_type for info in infos if info.node_name != own}
+        infos, own = self._node.get_publishers_info_by_topic(topic), self._node.get_fully_qualified_name()
+        return {info.topic_type for info in infos if _who(info) != own}
 
-    def _told(self, name: str, problem: str) -> str:
+    def _told(self, name: str, problem: str, is_needed: bool) -> str:
         """Return a problem, told in the log once, unless it is that what was there has ended."""
         if name not in self._known:
             self._known.add(name)
             log = self._node.get_logger()
-            log.info(problem) if name in OPTIONAL else log.warning(problem)
+            log.warning(problem) if is_needed else log.info(problem)
         return problem

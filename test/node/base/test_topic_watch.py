@@ -161,6 +161,14 @@ def test_a_robot_may_do_without_a_map_which_is_told_all_the_same(robot, at_once)
     told.without('nobody publishes')
 
 
+def test_a_map_of_another_type_is_wrong_all_the_same(robot, stranger):
+    told = Told(robot, 'agent')
+    stranger.create_publisher(Odometry, 'map', 10)
+    robot.start(AgentNode, pose_source='none')
+    status = told.wait('/remembr/map is published as nav_msgs/msg/Odometry, not nav_msgs/msg/OccupancyGrid')
+    assert status.level == b'\1'
+
+
 def test_depth_camera_infos_and_detections_are_named(robot, stranger, at_once):
     told = Told(robot, 'objects')
     stranger.create_publisher(CameraInfo, 'depth', 10)
