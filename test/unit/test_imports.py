@@ -89,7 +89,7 @@ VENDORS = {
     'faiss': ('memory/embedded/vector_clusters.py',),
     'openai': ('chat_endpoint.py',),
     'dateparser': ('agent/times/day.py',),
-    'textblob': ('agent/model/matching.py',),
+    'spacy': ('agent/model/english.py',),
     'sentence_transformers': ('embedding/embedders.py',),
     'torch': (
         'captioning/captioners/vlm_loading.py',

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher, get_close_matches
 
 from remembr_ros.agent.model.answer import Kind
+from remembr_ros.agent.model.english import is_part, is_word, tags
 from remembr_ros.agent.model.other_words import ROOMS, is_purpose, other_stems
 from remembr_ros.agent.model.sought import Sought
 from remembr_ros.memory.matching.terms import STOP_WORDS, content_stems, stem, words
@@ -23,6 +24,7 @@ MISSPELLED = 0.75
 MIN_ROOT = 7  # Letters of a word that longer ones are made of: 'printer' is one, 'paint' is not
 _CLAUSE = re.compile(r'[,.;:!?()"\n]+')
 _PARTICLES = frozenset('on off up down out over in back'.split())
+_VERBS = frozenset(('VBZ', 'VBD', 'VBP', 'MD'))
 _PAIR = re.compile(r'([^\W\d_]+)(?=(?:[ -]+([^\W\d_]+))?)')
 
 _SHOWS = re.compile(
@@ -89,10 +91,7 @@ def misspelled(sought: Sought, around: Sequence[Memory]) -> dict[str, str]:
 
 
 def _is_known(word: str) -> bool:
-    from textblob.en import parser
-
-    tags = {parser.lexicon.get(spelled) for spelled in (word, stem(word)) if spelled in parser.lexicon}
-    return word in STOP_WORDS or not tags <= {'FW', 'NNP'}
+    return word in STOP_WORDS or is_word(word)
 
 
 def another_thing(sought: Sought, memory: Memory) -> str:
@@ -127,24 +126,19 @@ def _longer_name(phrase: Sequence[str], spoken: Sequence[str]) -> str:
     end = spoken[-len(phrase) - 1 :]
     if len(phrase) < 2 or len(end) <= len(phrase) or list(map(stem, end[1:])) != list(map(stem, phrase)):
         return ''
-    from textblob.en import parser
-
-    kind = end[0] not in _COLOURS | _MATERIALS and parser.lexicon.get(end[0], '')
-    return ' '.join(end) if kind in ('NN', 'NNS') else ''
+    of_its_own = end[0] not in _COLOURS | _MATERIALS | STOP_WORDS and is_part(end[0], 'noun')
+    return ' '.join(end) if of_its_own else ''
 
 
 def _is_compound(clause: str, found: re.Match[str]) -> bool:
     """Tell whether a noun only says which kind of the next noun it is."""
-    if found[2] is None or found[2] in STOP_WORDS:
+    if found[2] is None or found[2] in STOP_WORDS or not is_part(found[2], 'noun'):
         return False
-    from textblob.en.taggers import PatternTagger
-
-    tags = [tag for word, tag in PatternTagger().tag(clause) if word[0].isalnum()]
-    index = len(words(clause[: found.start()]))
-    if index + 1 >= len(tags):
-        return False
-    # Of a verb one thing would have an s: 'a bus stop', 'two people talk'.
-    return tags[index + 1] in ('NN', 'NNS', 'NNP') or (tags[index + 1] == 'VB' and tags[index] != 'NNS')
+    tagged = tags(clause)
+    tag = tagged.get(found.start(2), '')
+    if tag == 'NNS' and is_part(found[2], 'verb') and _VERBS.isdisjoint(tagged.values()):
+        return False  # 'the parcel trolley waits': a sentence has a verb
+    return tag in ('NN', 'NNS', 'NNP')
 
 
 def lacks_a_part(sought: Sought, memory: Memory) -> bool:

