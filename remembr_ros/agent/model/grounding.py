@@ -74,6 +74,8 @@ class Claim:
     :param end: kind DURATION: the memory in which it ended
     :param duration_s: kind DURATION: how much of that time it was, if code measured it [s]
     :param confidence: see :class:`remembr_ros.agent.model.answer.Answer`
+    :param unused: words of the question that nothing of the claim is about, of which an answer cannot be sure;
+        None: whoever made it does not know
     """
 
     kind: Kind
@@ -85,6 +87,7 @@ class Claim:
     end: Hit | None = None
     duration_s: float | None = None
     confidence: float = 0.0
+    unused: Sequence[str] | None = None
 
 
 def yes_or_no(yes: bool, text: str, evidence: Sequence[Hit] = (), *, sure: float = 0.0) -> Claim:
