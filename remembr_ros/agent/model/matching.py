@@ -9,6 +9,7 @@ from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.english import is_part, is_word, tags
 from remembr_ros.agent.model.other_words import ROOMS, is_purpose, other_stems
 from remembr_ros.agent.model.sought import Sought
+from remembr_ros.memory.matching.bm25 import term_of
 from remembr_ros.memory.matching.terms import STOP_WORDS, content_stems, stem, words
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.wording import of_itself
@@ -71,6 +72,24 @@ def words_found(sought: Sought, memory: Memory) -> list[bool]:
     """Return which of the asked words a memory has, as they are or as a camera may misread them."""
     present = _present(memory)
     return [_is_present(word, present, MIN_MISREAD, deed=word == sought.deed) for word in asked_words(sought)]
+
+
+def says(text: str, word: str, *forms: str, name: bool = False) -> bool:
+    """Tell whether a text has a word, another form of it or another word for the same.
+
+    :param name: it is a name, which has one form: Gates is no gate
+    """
+    spoken = words(text)
+    if name and is_word(word):
+        return word in spoken
+    present = {*map(stem, spoken), *map(term_of, spoken)}
+    least = MIN_MISREAD if _is_known(word) else MISSPELLED
+    return any(_is_present(stem(form), present, least) or term_of(form) in present for form in (word, *forms))
+
+
+def is_colour(text: str) -> bool:
+    """Tell whether a text names a colour and no thing: 'a white one'."""
+    return {word for word in words(text) if word not in STOP_WORDS and word != 'ones'} <= _COLOURS
 
 
 def is_english(text: str) -> bool:

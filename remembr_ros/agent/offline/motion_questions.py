@@ -182,7 +182,7 @@ def answer_motion(request: Request, question: Question, recall: Recall, scope: S
         anchor = find_anchor(text, question, recall, scope)
         if not anchor.hits:
             unseen = f'I have not seen {anchor.request.thing}: no memory shows it.'
-            return Claim(Kind.NOT_SEEN, unseen, confidence=SURE)
+            return Claim(Kind.NOT_SEEN, unseen, confidence=SURE, about=' '.join(motion.anchors))
         anchors.append(stay_at(anchor, question))
     way, note = _journey(motion, anchors, recall, scope)
     if not way.tracks:
@@ -193,7 +193,10 @@ def answer_motion(request: Request, question: Question, recall: Recall, scope: S
         asked = replace(asked, at_ns=max(track.memories[-1].end_ns for track in way.tracks))
     claim = motion_answer(asked, way)
     return replace(
-        claim, text=note + claim.text, confidence=SURE * max((hit.score for hit in hits), default=1.0)
+        claim,
+        text=note + claim.text,
+        about=' '.join(motion.anchors),
+        confidence=SURE * max((hit.score for hit in hits), default=1.0),
     )
 
 

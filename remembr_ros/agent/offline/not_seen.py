@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.answer_text import EVEN
+from remembr_ros.agent.model.english import is_part
 from remembr_ros.agent.model.grounding import Claim, yes_or_no
 from remembr_ros.agent.model.memory_prompt import ago
 from remembr_ros.agent.model.relevance_model import POOL, SHOWN, find_sightings
@@ -75,7 +76,8 @@ def _why_untold(request: Request, recall: Recall, scope: Scope, total: int) -> s
     if request.deed or named or 'who' in request.said:
         why = 'I do not know people by their names' if named else 'not all that is done is seen'
         return f'I cannot tell: none of {total} memories shows {thing}, but {why}.'
-    alone = parse_request(f'Where is the {request.phrase}?', 0)
+    nouns = [word for word in request.phrase.split() if not is_part(word, 'adj') or is_part(word, 'noun')]
+    alone = parse_request(f'Where is the {" ".join(nouns or [request.phrase])}?', 0)
     seen = find_sightings(alone, recall, scope) if alone.target not in ('', request.target) else []
     if any(hit.score >= EVEN for hit in seen):  # so the rest was not understood, or is not so
         return f'I have seen {alone.thing}, but cannot tell all that you ask: no memory shows it.'

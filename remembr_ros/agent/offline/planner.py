@@ -6,13 +6,14 @@ docs/offline-planner.md.
 """
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.answer_text import EVEN, with_facts
 from remembr_ros.agent.model.grounding import Choice, Claim, choose, ground, yes_or_no
-from remembr_ros.agent.model.matching import another_thing, is_english, lacks_a_part, misspelled
+from remembr_ros.agent.model.matching import another_thing, is_colour, is_english, lacks_a_part, misspelled
 from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.model.relevance_model import (
     PERHAPS,
@@ -54,6 +55,7 @@ from remembr_ros.agent.offline.places.place_answers import answer_by_places
 from remembr_ros.agent.offline.places.room_of_thing import in_room, without_room
 from remembr_ros.agent.offline.relation import RelationKind
 from remembr_ros.agent.offline.request import Request, parse_request
+from remembr_ros.agent.offline.understood import Found, best, found, said
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Hit, Query, Scope
@@ -92,41 +94,59 @@ class OfflinePlanner:
             return replace(first, text=f'{first.text} {second.text}', evidence=evidence)
         return in_room(self._answer(question, recall, run), question)
 
-    # One return per way to leave a question.
     def _answer(self, question: Question, recall: Recall, run: Run) -> Answer:
         named = named_scope(resolve_reference(question), recall)
         # Of other robots it is of no interest where this one is.
         question = replace(question, here=None if named.robots else question.here)
-        request, scope = asked_of(named, question)
         run.check()
-        run.on_progress(Progress('recalling', request.target or question.text))
-        claim = answer_goal(request, question, recall, scope) or answer_by_places(
-            request, question, recall, scope
-        )
-        if claim is None:
-            text = without_room(named.text, question.places)
-            named = within_place(replace(named, text=text), question.places, recall)
-            request, scope = asked_of(named, question)
-            if why := not_understood(request):
-                return ground(no_answer(why), question, NAME)
-        why = named.unknown or beyond_rules(request)
-        if claim is None and not named.unknown:
-            claim = answer_deeds(request, question, recall, scope)
-        if claim is None and not why:
-            claim = answer_by_objects(request, question, recall, scope)
-        if claim is None and (day := parse_day(request, question)) is not None:
-            of_day = replace(day.scope, robots=named.robots, map_id=named.map_id, place=scope.place)
-            return ground(claim_of_day(replace(day, scope=of_day), question, recall), question, NAME)
-        if claim := claim or answer_motion(request, question, recall, scope):
-            return with_facts(ground(claim, question, NAME), question)
-        if why:
-            return ground(no_answer(why), question, NAME)
-        return _from_sights(named, request, question, recall, scope, run)
+        claim = said(best(_claims(named, question, recall, run)))
+        answer = with_facts(ground(claim, question, NAME), question)
+        return replace(answer, text=f'{answer.text}{claim.note}')
+
+
+def _claims(named: NamedScope, question: Question, recall: Recall, run: Run) -> Iterator[Found]:
+    """Yield what can be told of a question, by those who know most of it first."""
+    whole = question.text
+    request, scope = asked_of(named, question)
+    run.on_progress(Progress('recalling', request.target or question.text))
+
+    def about(claim: Claim | None, by: str) -> Iterator[Found]:
+        if claim is not None:
+            yield found(claim, by, whole, request, _taken(whole, request))
+
+    yield from about(answer_goal(request, question, recall, scope), 'goals')
+    yield from about(answer_by_places(request, question, recall, scope), 'places')
+    text = without_room(named.text, question.places)
+    named = within_place(replace(named, text=text), question.places, recall)
+    request, scope = asked_of(named, question)
+    if why := not_understood(request):
+        yield from about(no_answer(why), 'sights')
+        return
+    why = named.unknown or beyond_rules(request)
+    if not named.unknown:
+        yield from about(answer_deeds(request, question, recall, scope), 'deeds')
+    if not why:
+        yield from about(answer_by_objects(request, question, recall, scope), 'objects')
+    if (day := parse_day(request, question)) is not None:
+        of_day = replace(day.scope, robots=named.robots, map_id=named.map_id, place=scope.place)
+        yield from about(claim_of_day(replace(day, scope=of_day), question, recall), 'day')
+    yield from about(answer_motion(request, question, recall, scope), 'motion')
+    run.check()
+    if why:
+        yield from about(no_answer(why), 'sights')
+    else:
+        yield from about(_from_sights(named, request, question, recall, scope, run), 'sights')
+
+
+def _taken(text: str, request: Request) -> list[str]:
+    """Return the words of a question that say when, where or of which robot."""
+    left = Counter(words(request.window.rest))
+    return list((Counter(words(text)) - left).elements())
 
 
 def _from_sights(  # noqa: PLR0917
     named: NamedScope, request: Request, question: Question, recall: Recall, scope: Scope, run: Run
-) -> Answer:
+) -> Claim:
     """Return what the memories tell that show the thing asked for."""
     scope = around_here(request, question, scope)
     total = recall.count(scope)
@@ -138,7 +158,7 @@ def _from_sights(  # noqa: PLR0917
             request = parse_request(text, question.now_ns, question.zone, named.reach)
             found = replace(_find(request, question, recall, scope), sure=PERHAPS)
         elif not is_english(text):
-            return ground(no_answer(FOREIGN), question, NAME)
+            return no_answer(FOREIGN)
     run.check()
     run.on_progress(Progress('answering', f'{len(found.hits)} of {total} memories fit', len(found.hits)))
     if claim := found.claim:
@@ -149,8 +169,16 @@ def _from_sights(  # noqa: PLR0917
     else:
         others = _seen_by_others(request, question, recall, scope)
         claim = others or absence_claim(request, question, recall, scope, total)
-    answer = with_facts(ground(claim, question, NAME), question)
-    return replace(answer, text=f'{answer.text}{taken}')
+    return replace(claim, note=taken, about=_anchors(request))
+
+
+def _anchors(request: Request) -> str:
+    """Return what a question puts in relation to what it asks for; a colour alone is no thing."""
+    relation = request.relation
+    if relation is None:
+        return ''
+    sides = [side for side in (relation.second, relation.third) if not is_colour(side)]
+    return f'{" ".join(sides)} {relation.kind.value} next close front'
 
 
 def _as_spelled(request: Request, text: str, recall: Recall, scope: Scope) -> tuple[str, str]:

@@ -14,14 +14,12 @@ _ARTICLES = frozenset('the a an my your our his her its their this that these th
 _BEFORE_NOUN = _ARTICLES | _INTO | frozenset('with for about of'.split())
 _WHO = frozenset('i you we they he she it to have has had did'.split())
 _SAYING = frozenset('up down out away off'.split())  # 'set down' says more than 'set'
-_WEAK = frozenset(
-    map(
-        base,
-        'go take get have do make give ask find set show tell say name turn run try use need want call begin '
-        'start stop look keep spend cover come see return move travel drive mean walk'.split(),
-    )
+WEAK = frozenset(
+    'go take get have do make give ask find set show tell say name turn run try use need want call begin '
+    'start stop look keep spend cover come see return move travel drive mean walk'.split()
 )
 """Verbs that mostly help another word: they count where no other verb is said."""
+_WEAK = frozenset(map(base, WEAK))
 PLAIN = STOP_WORDS.union(
     'able abort aborted action actions activities activity actual actually added afterwards already '
     'altogether amount anybody anyone anywhere around attempt attempted attempts average averaged away '
@@ -127,6 +125,12 @@ class DeedNames:
                     spoken[i] for i in clause if i in left - known and spoken[max(i - 1, 0)] in _BEFORE_NOUN
                 ]
         return DeedPhrase(kind, weak, tuple(dict.fromkeys(names)), tuple(unknown))
+
+    def knows(self, word: str) -> bool:
+        """Tell whether a word is of a name, or says a kind of deed."""
+        if stem(word) in self._of_names or base(word) in self._words:
+            return True
+        return any(is_same_kind(word, kind) or is_form(word, kind) for kind in self.kinds)
 
     def meant(
         self, phrase: DeedPhrase, *, exactly: bool = False, outcomes: tuple[str, ...] = ()

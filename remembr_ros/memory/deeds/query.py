@@ -102,6 +102,11 @@ class DeedQuery:
             raise InvalidRequest('the very next one is right after or right before something: give one')
 
     @property
+    def says(self) -> str:
+        """What it names."""
+        return ' '.join(filter(None, (self.kind, self.object, self.receptacle, self.place, self.attribute)))
+
+    @property
     def names_nothing(self) -> bool:
         """Whether it is about whatever was done."""
         return not (self.kind or self.object or self.receptacle or self.place or self.attribute)

@@ -25,6 +25,7 @@ from remembr_ros.memory.deeds.names import DeedNames
 from remembr_ros.memory.deeds.occurrences import OccurrenceSource, hits_of, just_done, last_of_each
 from remembr_ros.memory.deeds.query import SIGHT, STAY, DeedQuery, FoundDeeds
 from remembr_ros.memory.deeds.verbs import is_same_kind
+from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import AGENT, CAPTIONER
 from remembr_ros.memory.recall_protocol import Recall
@@ -49,7 +50,10 @@ _WHETHER = any_case(
 _WHAT = any_case(rf'^\W*(?:what|which)\b.*?\b(?:leave|left|is|are|was|were|stands?){_STATE}(?: now)?\W*$')
 
 
-def answer_deeds(request: Request, question: Question, recall: Recall, scope: Scope) -> Claim | None:
+# One return per way to leave a question.
+def answer_deeds(  # noqa: PLR0911
+    request: Request, question: Question, recall: Recall, scope: Scope
+) -> Claim | None:
     """Return what the robot's deeds tell of a question; None: it is about something else, or no deed tells.
 
     :param scope: the time, the robots and the map that the question is about
@@ -78,7 +82,7 @@ def answer_deeds(request: Request, question: Question, recall: Recall, scope: Sc
             head, deeds = just_done(recall, question.now_ns, scope)
             state = Claim(Kind.TEXT, f'{head}: {listed(question, deeds)}.', hits_of(deeds)) if deeds else None
         if state is not None:
-            return replace(state, confidence=SURE)
+            return replace(state, about=asked.says, confidence=SURE)  # its patterns fit the whole of it
         query = build_deed_query(asked, names, request, question, scope)
     if query is None and asked.asked in _OF_SIGHTS:
         query = DeedQuery(kind=SIGHT, object=occurrences.words_seen(asked.main, scope), scope=scope)
@@ -96,7 +100,13 @@ def answer_deeds(request: Request, question: Question, recall: Recall, scope: Sc
     answer = partial(which_of, several) if several else ANSWERS[asked.asked]
     claim = answer(about) if several or found.found or answer in OF_NONE else no_deed_claim(about)
     note = '' if occurrences.whole else 'Of the latest that I remember: '
-    return claim and replace(claim, text=f'{note}{claim.text}', confidence=SURE)
+    if claim is None:
+        return None
+    known = [word for word in words(asked.says) if names.knows(word)] if claim.denies else []
+    sides = [side.says for side in (query.after, query.before, query.during) if side is not None]
+    return replace(
+        claim, text=f'{note}{claim.text}', about=' '.join((*known, *sides, *several)), confidence=SURE
+    )
 
 
 def _is_of_sights(

@@ -60,9 +60,11 @@ def answer_by_objects(request: Request, question: Question, recall: Recall, scop
     if asked.asked is Asked.CHANGES:
         return _changes(about)
     if asked.relation:
-        return _related(about)
-    found = _meant(about, asked.thing)
-    return _ANSWERS[asked.asked](about, found) if found else None
+        claim = _related(about)
+    else:
+        found = _meant(about, asked.thing)
+        claim = _ANSWERS[asked.asked](about, found) if found else None
+    return claim and replace(claim, about=f'{asked.thing} {asked.relation} {asked.anchor}')
 
 
 def _meant(about: ObjectAnswer, name: str) -> tuple[FoundObject, ...]:

@@ -9,6 +9,7 @@ from remembr_ros.agent.offline.answer_sentences import what_is_there
 from remembr_ros.agent.offline.places.place_request import PlaceAsked, PlaceRequest, parse_places
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.geometry import distance
+from remembr_ros.memory.deeds.occurrences import OccurrenceSource
 from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.objects.query import ObjectQuery
 from remembr_ros.memory.objects.wording import listed
@@ -65,9 +66,18 @@ def answer_by_places(request: Request, question: Question, recall: Recall, scope
         found = [visit for visit in inside if visit is not None and (others or visit.place in named)]
     about = _About(asked, request, places, question, recall, scope, found)
     never = asked.asked in _OF_VISITS - _OF_OTHERS and not found
+    if never and asked.places and _did_anything_at(asked.places, recall, scope):
+        return None
     claim = _never(about) if never else _ANSWERS[asked.asked](about)
     note = '' if whole else 'Of the latest that I remember: '
-    return claim and replace(claim, text=f'{note}{claim.text}', confidence=SURE)
+    names = ' '.join(name for place in asked.places for name in place.names)
+    return claim and replace(claim, text=f'{note}{claim.text}', about=names, confidence=SURE)
+
+
+def _did_anything_at(places: Sequence[NamedPlace], recall: Recall, scope: Scope) -> bool:
+    """Tell whether deeds name one of some places, although nothing was seen there."""
+    names = {name.casefold() for place in places for name in place.names}
+    return any(deed.facts.place.casefold() in names for deed in OccurrenceSource(recall).deeds(scope))
 
 
 def _here(about: _About) -> Claim:

@@ -1,0 +1,277 @@
+"""Which words of a question an answer is about: while others are left, nobody is sure of it."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from remembr_ros.agent.model.answer import Kind
+from remembr_ros.agent.model.answer_text import EVEN
+from remembr_ros.agent.model.english import Tree, Word, is_there, parse
+from remembr_ros.agent.model.grounding import Choice, Claim
+from remembr_ros.agent.model.matching import says
+from remembr_ros.agent.model.relevance_model import PERHAPS
+from remembr_ros.agent.offline.not_seen import UNTOLD
+from remembr_ros.agent.offline.request import Request
+from remembr_ros.memory.deeds.names import PLAIN, WEAK
+from remembr_ros.memory.deeds.verbs import is_form, is_same_kind
+from remembr_ros.memory.matching.terms import words
+from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.record import Memory
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_CONTENT = _set('NOUN PROPN VERB ADJ NUM ADV X INTJ')
+_ASKING = _set('WDT WP WP$ WRB')
+_NEGATIVE = _set("not n't no never without except unless nor neither nobody nothing none nowhere")
+_ABLE = _set('can could may might should must shall would will ca wo')
+_APART = _set(
+    'under underneath beneath behind above below between opposite than like against before after until '
+    'during while'
+)
+_COMMON = _set(
+    'be do have let please ok okay hey hi hello robot yes thank thanks so then also too just ever already '
+    'now currently here there again exactly actually really maybe perhaps ask tell show say know remember '
+    'recall want need like thing object item something anything everything stuff kind sort type one other '
+    'place spot location position where somewhere anywhere area ago name list give describe look see find '
+    'mean sure kindly possible right possibly approximately about roughly many much number total all '
+    'altogether'
+)
+"""Words of which questions are made, whatever they are about; lemmas."""
+
+_ATTRIBUTES = _set(
+    'colour color shape size material weight age height width length number price name kind sort type '
+    'state condition brand temperature weather way time reason cause'
+)
+"""Nouns of what things have, which nobody sees without them."""
+
+_CHOOSING = _set(
+    'near nearest closest nearby far farthest furthest last latest recent first early earliest often most '
+    'all every each'
+)
+_SAID_OF = _set('amod compound nummod nmod poss')
+_SELF = _set('you we i robot')
+_NOUNS = _set('NOUN PROPN')
+
+_SEEING = _set(
+    'see spot notice find observe encounter detect recognise recognize watch look meet pass come exist '
+    'lie stand sit locate get visible readable read show appear live keep remain discover walk drive by'
+)
+_GOING = _set(
+    'go take bring lead guide drive navigate walk move head return escort point direct proceed visit get '
+    'come reach find locate way back follow travel run arrive search'
+)
+_TIMES = _set(
+    'time day date hour minute second week month moment long last first late early recently since when'
+)
+_OF = {
+    'goals': _GOING | _TIMES,
+    'places': _GOING
+    | _TIMES
+    | _set(
+        'be stay spend enter leave exit inside room often frequently most least longest long shortest '
+        'more visit unvisited never not far distance between each every known building total name metre '
+        'meter time part tour contain hold see first last next before after inspect explore check through '
+        'in pass miss skip yet'
+    ),
+    'deeds': _TIMES
+    | PLAIN
+    | WEAK
+    | _set(
+        'deed action job task work thing often frequently many time average usually total never not no '
+        'day right immediately between during while before after until since first last second third next '
+        'then why reason cause fail failure wrong succeed success problem trouble go long short far '
+        'distance metre drive happen detail brief briefly summarize summarise summary sum report log '
+        'diary account story highlight memorable special most least order together step busy get manage '
+        'try start finish begin end take ever anything without each every up different room place people '
+        'person afterwards beforehand later earlier result outcome spend use handle touch interact move '
+        'carry bring deliver transport hand hold open close still now in'
+    ),
+    'objects': _SEEING
+    | _GOING
+    | _TIMES
+    | _set(
+        'on in inside within under below beneath near next close beside by around top colour color still '
+        'yet gone miss missing away disappear vanish move change new appear last first latest time happen '
+        'become history previous previously before earlier originally there come from where not no longer '
+        'any more most recent recently current view sight front know nearest closest farthest furthest '
+        'far else'
+    ),
+    'motion': _GOING
+    | _TIMES
+    | _set(
+        'turn left right around fast slow slowly quickly speed drive go far distance stop stand wait halt '
+        'pause park still face heading direction head way move motion start begin continue set off metre '
+        'kilometre top average total long longest often most first last u-turn second third after before '
+        'at while pass side see end beginning orientation look point travel cover'
+    ),
+    'day': _TIMES
+    | _set(
+        'summarise summarize summary report happen day go work tour do whole morning afternoon evening '
+        'night overview brief briefly short describe experience floor see up to sum story highlight '
+        'interesting'
+    ),
+    'sights': _SEEING | _TIMES | _set('take last need'),
+}
+"""What each way to answer makes something of, besides what its evidence shows; lemmas."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A claim, and the words of the question that it is not about.
+
+    :param by: what made it, a key of _OF
+    :param left: in the asker's words
+    :param understood: the others that carry meaning
+    """
+
+    claim: Claim
+    by: str
+    left: Sequence[str] = ()
+    understood: Sequence[str] = ()
+
+
+def found(claim: Claim, by: str, text: str, request: Request, taken: Collection[str] = ()) -> Found:
+    """Return a claim with the words of a question that it is about, and those that it is not about.
+
+    :param text: the question
+    :param taken: words that say when, where or of which robot, in lower case
+    """
+    tree = parse(text)
+    content = [word for word in tree if _tells(word, tree)]
+    if by == 'goals' or claim.unused is not None:
+        left = [word for word in content if word.low in {unused.lower() for unused in claim.unused or ()}]
+    else:
+        asked = _COMMON | _OF[by] | _chosen(request) | set(taken)
+        if request.kind is Kind.POSITION:
+            asked |= _GOING
+        about = set(words(claim.about))
+        if claim.denies:
+            about |= _own_things(tree) if by == 'deeds' else _things(tree, request.phrase)
+        shown = list(_texts(claim, by))
+        left = [
+            word
+            for word in content
+            if not _is_met(word, asked, about, shown, claim if by == 'deeds' else None)
+        ]
+    return Found(
+        claim, by, tuple(word.text for word in left), tuple(word.text for word in content if word not in left)
+    )
+
+
+def _is_met(
+    word: Word, asked: set[str] | frozenset[str], about: set[str], shown: Sequence[str], deeds: Claim | None
+) -> bool:
+    spoken = set(words(word.text))
+    if {word.low, word.lemma} & asked or spoken <= asked | about or word.lemma in about:
+        return True
+    if word.low in _NEGATIVE | _ABLE:
+        return False
+    if any(says(text, word.low, word.lemma, name=_is_name(word)) for text in shown):
+        return True
+    return deeds is not None and _is_kind(word, deeds)
+
+
+def _tells(word: Word, tree: Tree) -> bool:
+    """Tell whether a word puts a condition that an answer has to meet."""
+    if word.tag in _ASKING:
+        return False
+    if word.low in _NEGATIVE:
+        return word.dep != 'neg' or tree.head(word).dep != 'ROOT' or word.index > 2  # 'Isn't there a lift?'
+    if word.tag == 'MD':
+        return word.low in _ABLE and _asks_leave(word, tree)
+    return (word.pos in _CONTENT and word.dep not in ('aux', 'auxpass')) or word.low in _APART
+
+
+def _is_name(word: Word) -> bool:
+    return word.text[:1].isupper() and word.start > 0 and word.text != word.text.upper()
+
+
+def _asks_leave(word: Word, tree: Tree) -> bool:
+    """Tell whether it is asked what somebody may, and not what the robot can tell: 'Can I use the lift?'"""
+    verb = tree.head(word)
+    who = {child.low for child in tree.children(verb, 'nsubj', 'nsubjpass')}
+    placed = any(child.tag == 'WRB' for child in tree.children(verb))  # 'Where can I sit?'
+    return not (placed or verb.lemma in _SEEING | _COMMON or (verb.lemma in _GOING and 'you' in who))
+
+
+def _chosen(request: Request) -> set[str]:
+    """Return the words by which a request chooses one of several."""
+    if request.choice is Choice.CITED_FIRST and not request.arriving:
+        return set()
+    return set(_CHOOSING)
+
+
+def _things(tree: Tree, phrase: str) -> set[str]:
+    """Return the words of the noun phrases that a phrase is of: 'a red fire bucket', no 'colour'."""
+    spoken, things = set(words(phrase)), set[str]()
+    for named, run in groupby(tree, _is_named):
+        group = list(run) if named else []
+        while group and group[-1].pos not in _NOUNS and not group[-1].text[-1:].isdigit():
+            group.pop()  # of 'Are the chairs empty?' it is the chairs
+        found = {word.low for word in group}
+        tells = any(word.lemma not in _ATTRIBUTES or word.pos == 'NUM' for word in group)
+        things |= found if found & spoken and tells else set()
+    return things
+
+
+def _is_named(word: Word) -> bool:
+    return word.pos in _NOUNS | {'ADJ', 'NUM'} or word.dep in _SAID_OF or any(map(str.isdigit, word.text))
+
+
+def _own_things(tree: Tree) -> set[str]:
+    """Return what a denied deed may have been done to: the robot knows all that it did, of others nothing."""
+    others = [
+        word
+        for word in tree
+        if word.dep == 'nsubj' and word.low not in _SELF and tree.head(word).pos == 'VERB'
+    ]
+    who = {word.low for other in others for word in tree.below(other)}
+    return {word.low for word in tree if word.pos in _NOUNS | {'ADJ', 'NUM'}} - who
+
+
+def _texts(claim: Claim, by: str) -> Iterable[str]:
+    """Yield what the evidence of a claim says, and what it says where that is not the asker's words."""
+    hits = [hit for hit in (*claim.evidence, claim.start, claim.end) if hit is not None]
+    for hit in hits[:1] if by == 'sights' else hits:
+        yield _text(hit)
+    if by not in ('sights', 'objects'):
+        yield claim.text
+
+
+def _text(hit: Hit) -> str:
+    memory: Memory = hit.memory
+    facts = ' '.join(str(value) for value in memory.facts.values() if isinstance(value, str))
+    return ' '.join((memory.caption, *memory.scene_text, facts, hit.place, memory.robot, memory.map_id))
+
+
+def _is_kind(word: Word, claim: Claim) -> bool:
+    kinds = {str(hit.memory.facts.get('kind', '')) for hit in claim.evidence}
+    return any(kind and (is_same_kind(word.low, kind) or is_form(word.low, kind)) for kind in kinds)
+
+
+def best(candidates: Iterable[Found]) -> Found:
+    """Return the first claim that is about all of a question; else that which is about most of it."""
+    seen: list[Found] = []
+    for one in candidates:
+        seen.append(one)
+        if not one.left:
+            break
+    return min(seen, key=lambda one: len(one.left))
+
+
+def said(one: Found) -> Claim:
+    """Return a claim that is as sure as it may be, and says what it is not about."""
+    claim = one.claim
+    if not is_there():
+        return replace(claim, confidence=min(claim.confidence, PERHAPS))
+    if not one.left or (one.claim.denies and claim.confidence < EVEN):
+        return claim
+    left = ', '.join(f'"{word}"' for word in one.left)
+    if one.claim.denies:
+        return Claim(Kind.NOT_SEEN, f'I do not understand {left} here, so I cannot tell.', confidence=UNTOLD)
+    understood = ', '.join(one.understood) or 'nothing'
+    note = f'{claim.note} I understood: {understood}; not: {left}.'
+    return replace(claim, note=note, confidence=min(claim.confidence, PERHAPS))

@@ -1,0 +1,86 @@
+import pytest
+
+from remembr_ros.agent.model.answer import Kind
+from remembr_ros.agent.model.grounding import Claim
+from remembr_ros.agent.offline.request import parse_request
+from remembr_ros.agent.offline.understood import Found, best, found, said
+from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.record import Memory
+
+UNSEEN = Claim(Kind.NOT_SEEN, 'I have not seen that: none of 9 memories shows it.', confidence=0.99)
+
+
+def memory(caption: str) -> Memory:
+    return Memory(id='m', robot='r', start_ns=0, end_ns=1, caption=caption, source='captioner')
+
+
+def told(text: str, claim: Claim, by: str = 'sights') -> Found:
+    return found(claim, by, text, parse_request(text, 0))
+
+
+@pytest.mark.parametrize(
+    ('text', 'left'),
+    [
+        ('Where is the fire extinguisher?', ()),
+        ('Have you seen a red fire extinguisher?', ()),
+        ('Is there anything I can pour my soda into?', ('can', 'pour')),
+        ('Where can I find something to drink from?', ('drink',)),
+        ('What colour are the cupboards?', ('colour',)),
+        ('How big is the dining table?', ('big',)),
+        ('Are all chairs empty?', ('empty',)),
+        ('Can I use the lift?', ('Can', 'use')),
+        ('When did you pass room B12?', ()),
+    ],
+)
+def test_what_was_not_seen_is_a_thing_that_was_asked_for(text: str, left: tuple[str, ...]) -> None:
+    assert told(text, UNSEEN).left == left
+
+
+@pytest.mark.parametrize(
+    ('text', 'caption', 'left'),
+    [
+        ('Where is the red cup?', 'A red mug stands on a table.', ()),
+        ('Is there a car parked next to a fence?', 'A parked car.', ('next', 'fence')),
+        ('Did you see the Gates building?', 'A sign on the gate of a building.', ('Gates',)),
+        ('Did you see the Gates building?', 'The Gates building is open.', ()),
+        ('Did the cat see a dog?', 'A dog sleeps.', ('cat',)),
+        ('Is there a cup without a handle?', 'A cup with a handle.', ('without',)),
+        ('May I use the lift?', 'A person uses a lift.', ('May',)),
+    ],
+)
+def test_what_was_seen_has_all_that_was_asked_for(text: str, caption: str, left: tuple[str, ...]) -> None:
+    claim = Claim(Kind.BINARY, 'Yes', [Hit(memory(caption), 0.9)], binary=True, confidence=0.9)
+    one = told(text, claim)
+    assert one.left == left
+    assert (said(one).confidence < 0.5) is bool(left)
+
+
+def test_words_that_say_when_or_where_are_taken() -> None:
+    text = 'Did you see a cup at 9:00:10 on floor-1?'
+    request = parse_request(text, 0)
+    claim = Claim(Kind.BINARY, 'Yes', [Hit(memory('A cup.'), 0.9)], binary=True, confidence=0.9)
+    assert not found(claim, 'sights', text, request, ['9', '00', '10', 'floor', '1']).left
+
+
+def test_what_is_denied_without_being_understood_is_not_denied() -> None:
+    claim = said(told('Is there anything I can pour my soda into?', UNSEEN))
+    assert claim.kind is Kind.NOT_SEEN
+    assert claim.text.startswith('I do not understand "can", "pour"')
+    assert claim.confidence < 0.5
+
+
+def test_what_is_left_is_said_with_what_was_understood() -> None:
+    claim = Claim(Kind.BINARY, 'Yes', [Hit(memory('A cup.'), 0.9)], binary=True, confidence=0.9)
+    assert said(told('Is there a clean cup?', claim)).note == ' I understood: cup; not: "clean".'
+
+
+def test_a_deed_of_its_own_can_be_denied_whatever_it_was_done_to() -> None:
+    no = Claim(Kind.BINARY, 'No', binary=False, about='touch', confidence=0.9)
+    assert not told('Did you touch the green vase?', no, 'deeds').left
+    assert told('Did Linda touch the green vase?', no, 'deeds').left == ('Linda',)
+
+
+def test_the_claim_that_is_about_all_of_it_is_the_best() -> None:
+    first, second, third = (Found(UNSEEN, 'sights', left) for left in (('a', 'b'), (), ('a',)))
+    assert best([first, second, third]) is second
+    assert best([first, third]) is third
