@@ -55,7 +55,7 @@ from remembr_ros.agent.offline.places.place_answers import answer_by_places
 from remembr_ros.agent.offline.places.room_of_thing import in_room, without_room
 from remembr_ros.agent.offline.relation import RelationKind
 from remembr_ros.agent.offline.request import Request, parse_request
-from remembr_ros.agent.offline.understood import Found, best, found, said
+from remembr_ros.agent.offline.understood import Understood, best, found, said
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Hit, Query, Scope
@@ -104,13 +104,13 @@ class OfflinePlanner:
         return replace(answer, text=f'{answer.text}{claim.note}')
 
 
-def _claims(named: NamedScope, question: Question, recall: Recall, run: Run) -> Iterator[Found]:
+def _claims(named: NamedScope, question: Question, recall: Recall, run: Run) -> Iterator[Understood]:
     """Yield what can be told of a question, by those who know most of it first."""
     whole = question.text
     request, scope = asked_of(named, question)
     run.on_progress(Progress('recalling', request.target or question.text))
 
-    def about(claim: Claim | None, by: str) -> Iterator[Found]:
+    def about(claim: Claim | None, by: str) -> Iterator[Understood]:
         if claim is not None:
             yield found(claim, by, whole, request, _taken(whole, request))
 
