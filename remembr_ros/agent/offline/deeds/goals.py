@@ -8,7 +8,7 @@ from dataclasses import replace
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim, choose
 from remembr_ros.agent.offline.deeds.deed_claims import SURE
-from remembr_ros.agent.offline.deeds.goal_request import GoalRequest, is_furniture, parse_goal
+from remembr_ros.agent.offline.deeds.wish import GoalRequest, is_furniture, read_goal
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.deeds.choice import choose_deeds
 from remembr_ros.memory.deeds.handlings import is_same
@@ -25,6 +25,7 @@ from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.timestamps import NS
 
 NEAR_M = 2.0  # of a thing without an id, what was done so near to one of its name was done to it
+IN_PART = 0.4  # where words of the wish were not understood
 LATER_NS = 5 * NS  # after a deed a thing is seen where that left it
 _PARTS = ('receptacle', 'object')
 _STAYED = frozenset(map(base, 'stay spend spent remain visit enter go be been were was'.split()))
@@ -36,7 +37,7 @@ def answer_goal(request: Request, question: Question, recall: Recall, scope: Sco
     :param scope: the time, the robots and the map that the wish is about
     :raises StoreUnavailable: there is no store
     """
-    asked = parse_goal(request.plain)
+    asked = read_goal(request.plain)
     anytime = replace(scope, after_ns=None, before_ns=None)
     if asked is None or not recall.count(replace(anytime, source=AGENT)):
         return None
@@ -57,14 +58,18 @@ def answer_goal(request: Request, question: Question, recall: Recall, scope: Sco
         for deed in _picked(asked, _done(asked, log), at_ns):
             distinct += [] if any(is_same(deed, other, asked.field) for other in distinct) else [deed]
         found = [log.where(deed, asked.field) for deed in distinct]
+        if asked.sequence:
+            found = [found[nth - 1] for nth in asked.sequence if 0 < nth <= len(found)]
     hits = [Hit(memory, 1.0) for memory in found if memory.pose is not None]
+    sure = min(SURE, IN_PART) if asked.unused else SURE
     if not hits:
-        return Claim(Kind.NOT_SEEN, 'I remember no such thing that I did.', confidence=SURE)
+        text = 'I remember no such thing that I did.'
+        return Claim(Kind.NOT_SEEN, text, confidence=sure, unused=asked.unused)
     every = asked.choice in (Choice.EVERY, Choice.IN_ORDER)
     hits = hits if every else hits[::-1]
     chosen = hits if every else [choose(hits, asked.choice, question)]
     text = '; '.join(hit.memory.caption.rstrip('.') for hit in chosen)
-    return Claim(Kind.POSITION, text, hits, choice=asked.choice, confidence=SURE)
+    return Claim(Kind.POSITION, text, hits, choice=asked.choice, confidence=sure, unused=asked.unused)
 
 
 class _Log:
@@ -155,6 +160,7 @@ def _is_so(asked: GoalRequest, name: str) -> bool:
 def _picked(asked: GoalRequest, done: Sequence[Occurrence], at_ns: int | None) -> Sequence[Occurrence]:
     """Return those that are meant among all that were done."""
     query = asked.query
+    done = _as_often(asked, done)
     if query.kind == STAY and at_ns is None:  # all stays in a room are one
         seconds: Counter[str] = Counter()
         for deed in done:
@@ -162,6 +168,17 @@ def _picked(asked: GoalRequest, done: Sequence[Occurrence], at_ns: int | None) -
         last = {deed.facts.place: deed for deed in done}
         done = [replace(deed, spent_ns=seconds[place] * NS) for place, deed in last.items()]
     return choose_deeds(DeedQuery(order=query.order, nth=query.nth, at_ns=at_ns), lambda _: done).found
+
+
+def _as_often(asked: GoalRequest, done: Sequence[Occurrence]) -> Sequence[Occurrence]:
+    """Return those that were done to a thing that they were done to so many times."""
+    least, most = asked.times
+    if not asked.often and (least, most) == (1, None):
+        return done
+    count = {id(deed): sum(is_same(deed, other, asked.field) for other in done) for deed in done}
+    if asked.often:
+        least = most = (max if asked.often > 0 else min)(count.values(), default=1)
+    return [deed for deed in done if least <= count[id(deed)] <= (most or len(done))]
 
 
 def _untouched(asked: GoalRequest, done: Sequence[Occurrence], log: _Log) -> list[Memory]:
