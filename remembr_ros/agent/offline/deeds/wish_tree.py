@@ -133,7 +133,7 @@ class WishTree:
         for word in left:
             if (nth := ordinal(word.low)) is not None:
                 self.nth = nth
-            elif word.low == 'shaped' or (sort and word.pos == 'ADJ' and base(word.low) in LIKE_THAT):
+            elif word.low == 'shaped' or (sort and word.tag.startswith('JJ') and base(word.low) in LIKE_THAT):
                 self._is_like(name if word.low == 'shaped' else [word.low])
                 name = []
             elif word.low.startswith('un') and base(word.low[2:]) in {*_HANDLED, base('visit')}:
@@ -179,7 +179,7 @@ class WishTree:
     def _anchor(self, word: Word) -> DeedQuery:
         """Return the deed that a thing or a verb names."""
         self.nth = None
-        if word.pos in ('VERB', 'AUX'):
+        if word.tag.startswith('VB'):
             query = self._clause(word, {w.index for w in self.tree.below(word)})
         else:
             inner = self.tree.about(word) if word.lemma == 'interaction' else []
@@ -192,7 +192,7 @@ class WishTree:
         query, passive = (DeedQuery() if self.never else None), None
         within = {w.index for w in rest} - self.sides - self.used
         for word in rest:
-            if word.index not in within - self.used or word.pos not in ('VERB', 'AUX') or 'aux' in word.dep:
+            if word.index not in within - self.used or not word.tag.startswith('VB') or 'aux' in word.dep:
                 continue
             subjects = self.tree.children(word, 'nsubj', 'nsubjpass')
             you = any(w.low in ('you', 'we') for w in subjects)
