@@ -44,6 +44,8 @@ def answer_goal(request: Request, question: Question, recall: Recall, scope: Sco
     if asked is None or not recall.count(replace(anytime, source=AGENT)):
         return None
     log = _Log(recall, anytime)
+    names = {getattr(deed.facts, part) for deed in log.done for part in _PARTS}
+    asked = read_goal(request.plain, names) or asked
     if asked.field == 'object' and asked.target and log.is_receptacle(asked.target):
         asked = replace(asked, field='receptacle')
     kind = _kind(asked, log)

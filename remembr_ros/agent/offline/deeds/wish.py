@@ -1,8 +1,9 @@
 """Reading a wish to be taken to what the robot did something to: 'Go to the table that you put it on'."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
-from remembr_ros.agent.model.english import parse
+from remembr_ros.agent.model.english import parse_named
 from remembr_ros.agent.model.grounding import Choice
 from remembr_ros.agent.model.quoting import any_case, ordinal
 from remembr_ros.agent.offline.deeds.wish_tree import GoalRequest, WishTree
@@ -62,16 +63,17 @@ _QUESTIONS = tuple(
 """Questions for where things were moved, and the same as wishes."""
 
 
-def read_goal(text: str) -> GoalRequest | None:
+def read_goal(text: str, names: Iterable[str] = ()) -> GoalRequest | None:
     """Return what a wish asks for; None: it is none, or one for something else.
 
     A question for where things were moved is the wish to be taken there.
 
     :param text: without politeness and words of time
+    :param names: of things that the memory knows
     """
     for question, wish in _QUESTIONS:
         if question.match(text):
-            goal = read_goal(question.sub(wish, text))
+            goal = read_goal(question.sub(wish, text), names)
             return goal and replace(goal, question=True)
     listed, ordered, far = _SEQUENCE.search(text), _ORDERED.search(text), _FAR.search(text)
     wished = ' '.join(_FAR.sub(' ', _ORDERED.sub(' ', _SEQUENCE.sub('', text))).split())
@@ -82,7 +84,7 @@ def read_goal(text: str) -> GoalRequest | None:
     for pattern, plain in _PLAIN:
         wished = pattern.sub(plain, wished)
     # The model knows sentences with a subject better than commands.
-    goal = WishTree(parse(f'You go to {wished}.')).read()
+    goal = WishTree(parse_named(f'You go to {wished}.', names)).read()
     if goal is None or not (listed or ordered or far):
         return goal
     sequence = [nth for word in words(listed['listed']) if (nth := ordinal(word))] if listed else []

@@ -211,3 +211,14 @@ def test_without_a_model_nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(english, 'is_there', lambda: False)
     assert read_goal('Go to the cup you moved') is None
     english.parse.cache_clear()
+
+
+def test_names_that_the_memory_knows_are_nouns() -> None:
+    wish = 'Go to the shelves that you placed the purple teddy bear on before you took two teddy bears'
+    found = read_goal(wish, {'purple teddy bear', 'cup', ''})
+    assert found is not None
+    assert (found.query.object, side(found.query.before), found.unused) == (
+        'purple teddy bear',
+        ('took', 'two teddy bears'),
+        (),
+    )
