@@ -218,6 +218,25 @@ def test_in_the_order_in_which_it_was_done(ask: Ask, text: str, xs: list[float])
     assert [hit.memory.pose.x for hit in answer.evidence] == xs
 
 
+@pytest.mark.parametrize(
+    'text',
+    [
+        'Go to the object that you could have handled',
+        'Go to the object that you handled two minutes before the blue bowl',
+        'Go to the object you handled right after you polished the red cup',
+        'Go to the object that you moved least often',  # which is true of several
+    ],
+)
+def test_of_what_is_not_understood_nobody_is_sure(ask: Ask, text: str) -> None:
+    assert ask(text).confidence <= 0.4
+
+
+def test_where_a_thing_was_moved(ask: Ask) -> None:
+    assert ask('Where did you move the red cup from the table?').pose.x == 18.1
+    assert ask('From where did you carry the red cup to the shelf?').pose.x == 1.1
+    assert ask('Where was the blue bowl originally?').pose.x == 18.2
+
+
 def test_a_room_that_was_not_visited(ask: Ask) -> None:
     assert ask('Go to a room that you did not visit', Pose(21.0, 0.0)).pose.x == 25.0
 
