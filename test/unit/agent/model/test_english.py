@@ -3,7 +3,7 @@ import logging
 import pytest
 
 from remembr_ros.agent.model import english
-from remembr_ros.agent.model.english import is_part, is_word, parse, tags
+from remembr_ros.agent.model.english import is_part, is_word, parse, parse_named, tags
 
 
 def test_a_sentence_is_a_tree() -> None:
@@ -34,6 +34,23 @@ def test_a_word_may_be_of_several_parts_of_speech() -> None:
     assert is_part('stands', 'noun')
     assert is_part('stands', 'verb')
     assert not is_part('fridge', 'verb')
+
+
+def test_names_are_one_noun_each() -> None:
+    tree = parse_named('You put the teddy bear on the cars, and two red teddy bears.', {'red teddy bear'})
+    assert [(word.text, word.tag) for word in tree if 'bear' in word.low] == [
+        ('teddy bear', 'NN'),
+        ('red teddy bears', 'NNS'),
+    ]
+    assert parse_named('You sleep.', ()) == parse('You sleep.')
+
+
+def test_what_prepositions_are_about_and_which_words_tell() -> None:
+    tree = parse('You could not put the cup on the table.')
+    verb = next(word for word in tree if word.low == 'put')
+    assert [word.low for word in tree.about(verb)] == ['table']
+    assert tree.about(verb, 'from') == []
+    assert [word.low for word in tree if word.tells] == ['could', 'not', 'put', 'cup', 'table']
 
 
 def test_without_a_model_it_says_what_to_do(
