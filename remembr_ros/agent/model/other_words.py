@@ -17,6 +17,7 @@ _PURPOSES = {
     ('call',): 'phone telephone',
     ('park',): 'parking',
     ('wash',): 'sink restroom',
+    ('interior',): 'interior indoors indoor inside hallway lobby atrium',
     ('enter', 'entered', 'entering'): 'entrance',
     ('leave', 'leaving', 'left'): 'exit',
 }

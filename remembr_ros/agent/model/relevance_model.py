@@ -57,7 +57,16 @@ def find_sightings(sought: Sought, recall: Recall, scope: Scope, limit: int = PO
             sightings += [replace(hit, memory=sighting, score=likely) for sighting in seen]
     if sought.numbered:
         sightings = [hit for hit in sightings if not is_cut_off(sought, _memories_around(hit, recall))]
-    return sorted(sightings, key=lambda hit: -hit.score)
+    return best_first(sightings)
+
+
+def best_first(found: Sequence[Hit]) -> list[Hit]:
+    """Return sightings by how likely they are; of those as likely as the best one, what was recalled first.
+
+    :param found: in the order of the recall
+    """
+    least = max((hit.score for hit in found), default=0.0) - AS_GOOD
+    return sorted(found, key=lambda hit: (hit.score < least, -hit.score if hit.score < least else 0.0))
 
 
 def how_likely(sought: Sought, hit: Hit, embedder: str) -> float:
@@ -125,7 +134,8 @@ def as_good_as_best(hits: Sequence[Hit]) -> list[Hit]:
 
     :param hits: best first
     """
-    return [hit for hit in hits if hit.score >= hits[0].score - AS_GOOD]
+    least = max((hit.score for hit in hits), default=0.0) - AS_GOOD
+    return [hit for hit in hits if hit.score >= least]
 
 
 def sure_ones(hits: Sequence[Hit]) -> list[Hit]:

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim
 from remembr_ros.agent.model.quoting import any_case, masked
-from remembr_ros.agent.model.same_place import span
+from remembr_ros.agent.model.relevance_model import as_good_as_best
+from remembr_ros.agent.model.same_place import span, stays
 from remembr_ros.agent.offline.anchored_search import find_anchor, stay_at
 from remembr_ros.agent.offline.question_terms import said_in, target_of
 from remembr_ros.agent.offline.relation import PASSED, RelationKind, parse_relation, unfronted
@@ -177,13 +179,21 @@ def answer_motion(request: Request, question: Question, recall: Recall, scope: S
     motion = parse_motion(request.window.rest)
     if motion is None or (motion.asked.what is Moved.GOING and request.kind in (Kind.TEXT, Kind.POSITION)):
         return None
-    anchors: list[list[Hit]] = []
+    found: list[list[list[Hit]]] = []
     for text in motion.anchors:
         anchor = find_anchor(text, question, recall, scope)
         if not anchor.hits:
             unseen = f'I have not seen {anchor.request.thing}: no memory shows it.'
             return Claim(Kind.NOT_SEEN, unseen, confidence=SURE, about=' '.join(motion.anchors))
-        anchors.append(stay_at(anchor, question))
+        anywhere = request.kind is Kind.BINARY and motion.relation is RelationKind.WHILE
+        found.append(stays(as_good_as_best(anchor.hits)) if anywhere else [stay_at(anchor, question)])
+    claims = [_told(motion, request, list(anchors), recall, scope) for anchors in product(*found)]
+    return next((claim for claim in claims if claim.binary), claims[-1])
+
+
+def _told(
+    motion: MotionRequest, request: Request, anchors: Sequence[list[Hit]], recall: Recall, scope: Scope
+) -> Claim:
     way, note = _journey(motion, anchors, recall, scope)
     if not way.tracks:
         return Claim(Kind.NOT_SEEN, 'I do not know how I moved then: no memory tells where I was.')

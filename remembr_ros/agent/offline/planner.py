@@ -25,7 +25,7 @@ from remembr_ros.agent.model.relevance_model import (
     find_sightings,
     sure_ones,
 )
-from remembr_ros.agent.model.same_place import stay_of
+from remembr_ros.agent.model.same_place import stay_of, stays
 from remembr_ros.agent.offline.anchored_search import Findings, search_by_anchors
 from remembr_ros.agent.offline.answer_sentences import (
     cite_every_place,
@@ -55,7 +55,7 @@ from remembr_ros.agent.offline.places.place_answers import answer_by_places
 from remembr_ros.agent.offline.places.room_of_thing import in_room, without_room
 from remembr_ros.agent.offline.relation import RelationKind
 from remembr_ros.agent.offline.request import Request, parse_request
-from remembr_ros.agent.offline.understood import Understood, best, found, said
+from remembr_ros.agent.offline.understood import Accounted, best, found, said
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Hit, Query, Scope
@@ -104,13 +104,13 @@ class OfflinePlanner:
         return replace(answer, text=f'{answer.text}{claim.note}')
 
 
-def _claims(named: NamedScope, question: Question, recall: Recall, run: Run) -> Iterator[Understood]:
+def _claims(named: NamedScope, question: Question, recall: Recall, run: Run) -> Iterator[Accounted]:
     """Yield what can be told of a question, by those who know most of it first."""
     whole = question.text
     request, scope = asked_of(named, question)
     run.on_progress(Progress('recalling', request.target or question.text))
 
-    def about(claim: Claim | None, by: str) -> Iterator[Understood]:
+    def about(claim: Claim | None, by: str) -> Iterator[Accounted]:
         if claim is not None:
             yield found(claim, by, whole, request, _taken(whole, request))
 
@@ -176,7 +176,7 @@ def _anchors(request: Request) -> str:
     """Return what a question puts in relation to what it asks for; a colour alone is no thing."""
     relation = request.relation
     if relation is None:
-        return ''
+        return 'enter exit leave go come get inside indoors building first' if request.indoors else ''
     sides = [side for side in (relation.second, relation.third) if not is_colour(side)]
     return f'{" ".join(sides)} {relation.kind.value} next close front'
 
@@ -288,6 +288,13 @@ def _sureness(claim: Claim, found: Findings, question: Question) -> float:
     return min(found.sure, as_unsure(decisive.score) if in_part else decisive.score)
 
 
+def _stay_inside(request: Request, hits: Sequence[Hit]) -> list[Hit]:
+    """Return the sights of the one stay inside that is meant: the one of most sights, for a door is one, too."""
+    found = stays(hits)
+    long = [stay for stay in found if len(stay) > 1] or found
+    return long[0] if request.choice is Choice.EARLIEST else max(long, key=len)
+
+
 # One return per kind of answer.
 def _claim(  # noqa: PLR0911
     found: Findings, question: Question, recall: Recall
@@ -295,6 +302,7 @@ def _claim(  # noqa: PLR0911
     request, hits = found.request, found.hits
     last = _choice(request, hits) is Choice.LATEST
     best = sure_ones(hits) if last else as_good_as_best(hits)
+    best = _stay_inside(request, best) if request.indoors else best
     note = f' ({found.note})' if found.note else ''
     if request.kind is Kind.POSITION:
         every = request.choice in (Choice.EVERY, Choice.MOST_OFTEN)

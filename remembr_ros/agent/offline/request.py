@@ -44,6 +44,7 @@ class Request(Sought):
     :param last: the question is where something is, or was put: where it was, is of no interest
     :param far: the question is how far it is
     :param arriving: the question is when the robot reached it
+    :param indoors: the question is when, where or how long the robot was inside of a building
     :param now: the question is where a thing is, or how, and not what there was
     :param own: the question is about what the robot did
     :param comparing: the question is which of two things comes first or lies to the left, or leaves some out
@@ -60,6 +61,7 @@ class Request(Sought):
     last: bool
     far: bool
     arriving: bool
+    indoors: bool
     now: bool
     own: bool
     other: bool
@@ -154,6 +156,12 @@ _HAVE = frozenset(('have', 'has'))
 _EVERY_TIME = frozenset(
     ('every time', 'each time', 'all times', 'all the times', 'what times', 'which times')
 )
+_WALK = r'(?:get|got|go|went|gone|come|came|drive|drove|walk|walked)'
+_INDOORS = any_case(
+    rf'\b(?:(?P<out>exit(?:ed|ing)?|le(?:ft|ave|aving)|{_WALK} out of)'
+    rf'|enter(?:ed|ing)?|{_WALK} (?:in(?:to|side)?|indoors)|in|inside(?: of)?)'
+    r' (?:(?:the|a|any|that|your|this)(?: first| last)? buildings?|indoors)\b(?: for\b)?'
+)
 _CLAUSE = re.compile(r'(?<=[,.;!?])\s+')
 
 
@@ -165,7 +173,8 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
     :param reach: see :func:`remembr_ros.agent.times.time_window.parse_window`
     """
     window = parse_window(text, now_ns, zone, reach)
-    plain, kind = _asking(window.rest)
+    rest, indoors, out = _inside(window.rest)
+    plain, kind = _asking(rest)
     relation = parse_relation(plain)
     asked, spoken = words(plain), said_in(plain)
     # What is near, before or after something else has its own words.
@@ -182,6 +191,8 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
     bare = unquoted(about)
     choosing = said_in(_NO_CHOICE.sub(' ', bare))
     choice = next((choice for choice, any_of in _CHOICES.items() if any_of & choosing), Choice.CITED_FIRST)
+    if out and choice is Choice.CITED_FIRST:
+        choice = Choice.LATEST
     every_time = kind in (Kind.TEXT, Kind.TIME) and bool(_EVERY_TIME & spoken)
     named_nothing = relation is not None and relation.kind is RelationKind.NEAR and not relation.first
     kind = Kind.TEXT if every_time or (named_nothing and kind is Kind.POSITION) else kind
@@ -214,7 +225,8 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
         last=kind is Kind.POSITION
         and (bool(deed and target_of(deed)) or asked[:1] != ['where'] or not _SOMEHOW & spoken),
         far='how far' in spoken,
-        arriving=kind is Kind.TIME and bool(_ARRIVING & spoken),
+        arriving=kind is Kind.TIME and (bool(_ARRIVING & spoken) or (indoors and not out)),
+        indoors=indoors,
         own=bool(_OWN & spoken),
         now=asked[:1] in (['is'], ['are']) and not ' '.join(asked[1:]).startswith(('there', 'any')),
         said=_said(asked, relation),
@@ -226,6 +238,17 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
         comparing=bool(_COMPARING.search(unquoted(plain))),
         relation=relation,
     )
+
+
+def _inside(text: str) -> tuple[str, bool, bool]:
+    """Return a question about being in a building as one about what is seen there, and whether of leaving it.
+
+    Whoever goes inside sees an interior from then on, while a building is seen from outside.
+    """
+    found = _INDOORS.search(text)
+    if found is None or target_of(f'{text[: found.start()]} {text[found.end() :]}'):
+        return text, False, False
+    return f'{text[: found.start()]} see an interior {text[found.end() :]}', True, bool(found['out'])
 
 
 def _said(asked: list[str], relation: Relation | None) -> tuple[str, ...]:

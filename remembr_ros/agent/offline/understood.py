@@ -102,7 +102,7 @@ _OF = {
     'motion': _GOING
     | _TIMES
     | _set(
-        'make turn left right around fast slow slowly quickly speed drive go far distance stop stand wait halt '
+        'make turn left right fast slow slowly quickly speed drive go far distance stop stand wait halt '
         'pause park still face heading direction head way move motion start begin continue set off metre '
         'kilometre top average total long longest often most first last u-turn second third after before '
         'at while pass side see end beginning orientation look point travel cover'
@@ -119,7 +119,7 @@ _OF = {
 
 
 @dataclass(frozen=True, slots=True)
-class Understood:
+class Accounted:
     """A claim, and the words of the question that it is not about.
 
     :param by: what made it, a key of _OF
@@ -133,7 +133,7 @@ class Understood:
     understood: Sequence[str] = ()
 
 
-def found(claim: Claim, by: str, text: str, request: Request, taken: Collection[str] = ()) -> Understood:
+def found(claim: Claim, by: str, text: str, request: Request, taken: Collection[str] = ()) -> Accounted:
     """Return a claim with the words of a question that it is about, and those that it is not about.
 
     :param text: the question
@@ -156,7 +156,7 @@ def found(claim: Claim, by: str, text: str, request: Request, taken: Collection[
             for word in content
             if not _is_met(word, asked, about, shown, claim if by == 'deeds' else None)
         ]
-    return Understood(
+    return Accounted(
         claim, by, tuple(word.text for word in left), tuple(word.text for word in content if word not in left)
     )
 
@@ -252,9 +252,9 @@ def _is_kind(word: Word, claim: Claim) -> bool:
     return any(kind and (is_same_kind(word.low, kind) or is_form(word.low, kind)) for kind in kinds)
 
 
-def best(candidates: Iterable[Understood]) -> Understood:
+def best(candidates: Iterable[Accounted]) -> Accounted:
     """Return the first claim that is about all of a question; else that which is about most of it."""
-    seen: list[Understood] = []
+    seen: list[Accounted] = []
     for one in candidates:
         seen.append(one)
         if not one.left:
@@ -262,7 +262,7 @@ def best(candidates: Iterable[Understood]) -> Understood:
     return min(seen, key=lambda one: len(one.left))
 
 
-def said(one: Understood) -> Claim:
+def said(one: Accounted) -> Claim:
     """Return a claim that is as sure as it may be, and says what it is not about."""
     claim = one.claim
     if not is_there():

@@ -3,7 +3,7 @@ import pytest
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.grounding import Claim
 from remembr_ros.agent.offline.request import parse_request
-from remembr_ros.agent.offline.understood import Understood, best, found, said
+from remembr_ros.agent.offline.understood import Accounted, best, found, said
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
 
@@ -14,7 +14,7 @@ def memory(caption: str) -> Memory:
     return Memory(id='m', robot='r', start_ns=0, end_ns=1, caption=caption, source='captioner')
 
 
-def told(text: str, claim: Claim, by: str = 'sights') -> Understood:
+def told(text: str, claim: Claim, by: str = 'sights') -> Accounted:
     return found(claim, by, text, parse_request(text, 0))
 
 
@@ -81,6 +81,6 @@ def test_a_deed_of_its_own_can_be_denied_whatever_it_was_done_to() -> None:
 
 
 def test_the_claim_that_is_about_all_of_it_is_the_best() -> None:
-    first, second, third = (Understood(UNSEEN, 'sights', left) for left in (('a', 'b'), (), ('a',)))
+    first, second, third = (Accounted(UNSEEN, 'sights', left) for left in (('a', 'b'), (), ('a',)))
     assert best([first, second, third]) is second
     assert best([first, third]) is third
