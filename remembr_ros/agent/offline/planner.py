@@ -14,7 +14,6 @@ from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.answer_text import EVEN, with_facts
 from remembr_ros.agent.model.grounding import Choice, Claim, choose, ground, yes_or_no
 from remembr_ros.agent.model.matching import another_thing, is_colour, is_english, lacks_a_part, misspelled
-from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.model.relevance_model import (
     PERHAPS,
     POOL,
@@ -37,6 +36,7 @@ from remembr_ros.agent.offline.answer_sentences import (
     was_seen,
     what_is_there,
 )
+from remembr_ros.agent.offline.commands import answer_command
 from remembr_ros.agent.offline.day_questions import claim_of_day, parse_day
 from remembr_ros.agent.offline.deeds.deed_answers import answer_deeds
 from remembr_ros.agent.offline.deeds.goals import answer_goal
@@ -70,9 +70,6 @@ MAX_READ = 1_000
 """Characters of a question that are read. The rules know sentences, and what they take grows with the text: a
 planner that computes can be stopped between its recalls only."""
 
-_BOTH = any_case(
-    r'^\W*((?:did|have|had|was|is|are|were)\b.*?) both ((?:an?|the)\s.+?) and ((?:an?|the)\s.+?)\W*$'
-)
 _GONE = frozenset(('away', 'gone', 'lost', 'missing', 'moved', 'no', 'not', 'removed', 'stolen'))
 """Words of a note that may say where a thing is not."""
 
@@ -85,14 +82,11 @@ class OfflinePlanner:
     def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
         run.check()
         question = replace(question, text=question.text[:MAX_READ])
-        if found := _BOTH.match(question.text):
-            texts = [f'{found[1]} {thing}?' for thing in (found[2], found[3])]
-            first, second = (self.answer(replace(question, text=text), recall, run) for text in texts)
-            if not first.binary or not second.binary:
-                return second if first.binary else first
-            evidence = (*first.evidence, *second.evidence)
-            return replace(first, text=f'{first.text} {second.text}', evidence=evidence)
-        return in_room(self._answer(question, recall, run), question)
+
+        def answered(simple: Question) -> Answer:
+            return in_room(self._answer(simple, recall, run), simple)
+
+        return answer_command(question, answered) or answered(question)
 
     def _answer(self, question: Question, recall: Recall, run: Run) -> Answer:
         named = named_scope(resolve_reference(question), recall)
