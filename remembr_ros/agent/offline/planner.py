@@ -36,7 +36,7 @@ from remembr_ros.agent.offline.answer_sentences import (
     was_seen,
     what_is_there,
 )
-from remembr_ros.agent.offline.commands import answer_command
+from remembr_ros.agent.offline.commands.command_answers import answer_command
 from remembr_ros.agent.offline.day_questions import claim_of_day, parse_day
 from remembr_ros.agent.offline.deeds.deed_answers import answer_deeds
 from remembr_ros.agent.offline.deeds.goals import answer_goal

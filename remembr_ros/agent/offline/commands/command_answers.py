@@ -12,9 +12,10 @@ from remembr_ros.agent.model import english
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.answer_text import EVEN
 from remembr_ros.agent.model.quoting import any_case
-from remembr_ros.agent.offline.clause_reader import Clause, ClauseReader, Goal
-from remembr_ros.agent.offline.command_clauses import FIRST, command_tree, split_command
-from remembr_ros.agent.offline.command_words import (
+from remembr_ros.agent.model.same_place import by_place
+from remembr_ros.agent.offline.commands.clause_reader import Clause, ClauseReader, Destination
+from remembr_ros.agent.offline.commands.command_clauses import FIRST, command_tree, split_command
+from remembr_ros.agent.offline.commands.command_words import (
     ABLE,
     ASKS,
     LATER,
@@ -25,9 +26,10 @@ from remembr_ros.agent.offline.command_words import (
     THANKS,
     VERBS,
 )
-from remembr_ros.agent.offline.coordinates import asker_place, coordinates_goal
+from remembr_ros.agent.offline.commands.coordinates import asker_place, coordinates_goal
 from remembr_ros.agent.offline.not_seen import UNTOLD
 from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.record import AGENT, OBJECT
 
 NAME = 'offline'
 UNSURE = 0.4
@@ -131,7 +133,10 @@ def _begins_with_verb(plain: str) -> bool:
 def _tells_past(*texts: str) -> bool:
     """Tell whether a command says what was: 'Take me to where you were at 3 pm'."""
     trees = [command_tree(text.strip()) for text in texts if text.strip()]
-    return any(word.tag in _PAST for tree in trees for word in tree.words[FIRST + 1 :])
+    told = (
+        any(word.dep == 'nsubj' and word.tag == 'PRP' for word in trees[0].words[FIRST:]) if trees else False
+    )
+    return told or any(word.tag in _PAST for tree in trees for word in tree.words[FIRST + 1 :])
 
 
 def _in_clauses(question: Question, plain: str, answer: AnswerOne) -> Answer | None:
@@ -183,7 +188,7 @@ def _do(clause: Clause, question: Question, answer: AnswerOne, done: _Done) -> N
         done.undone.append(clause.text)
 
 
-def _stop(goal: Goal, question: Question, answer: AnswerOne, done: _Done) -> bool:
+def _stop(goal: Destination, question: Question, answer: AnswerOne, done: _Done) -> bool:
     """Add a place that is to be visited; return whether it is surely the one that is meant."""
     asked = replace(question, text=goal.text)
     found = coordinates_goal(goal.text, question) or answer(asked)
@@ -206,8 +211,10 @@ def _stop(goal: Goal, question: Question, answer: AnswerOne, done: _Done) -> boo
 def _composed(done: _Done, question: Question) -> Answer:
     """Return one answer: to the places in their order, if there are any; as sure as its least sure part."""
     visited = [hit for stop in done.stops for hit in _visited(stop)]
-    if len(done.stops) > 1 and len({hit.memory.pose for hit in visited}) < len(visited):
-        done.doubts.append('A place that is named twice I go to once.')
+    # What was seen from one place is visited once; things and deeds have places of their own.
+    seen = [stop.evidence[0] for stop in done.stops if stop.evidence[0].memory.source not in (OBJECT, AGENT)]
+    if len(by_place(seen, question.same_place)) < len(seen):
+        done.doubts.append('Of these, some are one place to me, to which I go once.')
     parts = [*done.stops, *done.told]
     sure = min((part.confidence for part in parts), default=UNTOLD)
     if done.lost or done.doubts:

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from remembr_ros.agent.model.english import Tree, Word
-from remembr_ros.agent.offline.command_clauses import FIRST, command_tree, said
-from remembr_ros.agent.offline.command_words import (
+from remembr_ros.agent.offline.commands.command_clauses import FIRST, command_tree, said
+from remembr_ros.agent.offline.commands.command_words import (
     ASKED,
     AT,
     CHOOSING,
@@ -32,7 +32,7 @@ _NOUN_TAGS = frozenset('DT PRP$ NN NNS NNP JJ CD HYPH POS'.split())
 
 
 @dataclass(frozen=True, slots=True)
-class Goal:
+class Destination:
     """Where a clause goes to.
 
     :param text: the question for it
@@ -57,7 +57,7 @@ class Clause:
     """
 
     text: str
-    goals: tuple[Goal, ...] = ()
+    goals: tuple[Destination, ...] = ()
     asks: str = ''
     undone: bool = False
     doubts: tuple[str, ...] = ()
@@ -122,7 +122,9 @@ class ClauseReader:
         places = self._places(tree, ends)
         self._place = places[-1][1] if places else self._place
         doubts = tuple(self._doubts(tree, ends))
-        goals: tuple[Goal, ...] = (Goal(text, places[-1][1] if places else text),)
+        goals: tuple[Destination, ...] = (
+            Destination(text, places[-1][1] if places and re.search('[a-z]', places[-1][1]) else text),
+        )
         if tree.words[FIRST].low != 'drive' and {'from', 'to'} <= {low for low, _ in places}:
             goals = tuple(_to(place) for side in ('from', 'to') for low, place in places if low == side)
         elif several := _several(tree):
@@ -134,23 +136,25 @@ class ClauseReader:
             fors = [word for word in tree.children(tree.words[FIRST], 'prep') if word.low == 'for']
             thing = next((word for prep in fors for word in tree.children(prep, 'pobj')), None)
         if thing is None:
-            return Clause(text, (Goal(text, text),))
+            return Clause(text, (Destination(text, text),))
         if self._is_person(tree, thing):
             who = self._whom(tree, thing)
             goals = tuple(_to(place) for _, place in self._places(tree, tree.words))
-            return Clause(text, goals or (Goal(f'Where is {who}?', who),), doubts=(_NO_PERSON.format(who),))
+            return Clause(
+                text, goals or (Destination(f'Where is {who}?', who),), doubts=(_NO_PERSON.format(who),)
+            )
         self._mean(_phrase(tree, thing))
         self._sought.add(self._thing)
         if several := _several(tree):
-            return Clause(text, tuple(Goal(f'Where is {one}?', one) for one in several))
+            return Clause(text, tuple(Destination(f'Where is {one}?', one) for one in several))
         rest = said(tree.words[_start(tree, thing) :])
-        return Clause(text, (Goal(f'Where is {rest}?', rest),), doubts=tuple(self._doubts(tree, ())))
+        return Clause(text, (Destination(f'Where is {rest}?', rest),), doubts=tuple(self._doubts(tree, ())))
 
     def _doing(self, text: str, tree: Tree, thing: Word | None) -> Clause:
         verb = tree.words[FIRST].low
         found = self._places(tree, tree.words)
         doubts: list[str] = []
-        goals: list[Goal] = []
+        goals: list[Destination] = []
         if thing is not None and self._is_person(tree, thing):
             doubts.append(_NO_PERSON.format(self._whom(tree, thing)))
         elif thing is not None and verb in VERBS - SOCIAL - TELL and thing.low not in ME:
@@ -158,7 +162,7 @@ class ClauseReader:
             outward = ('to', 'into', 'onto', *(('on', 'in', 'at', 'inside') if verb in PUT else ()))
             sources = (f'{AT.get(low, low)} {place}' for low, place in found if low not in outward)
             if own not in self._sought:
-                goals.append(Goal(f'Where is {own}?', own, next(sources, '')))
+                goals.append(Destination(f'Where is {own}?', own, next(sources, '')))
             found = [(low, place) for low, place in found if low in outward]
             self._mean(own)
             self._sought.add(own)
@@ -223,8 +227,8 @@ class ClauseReader:
         return named and noun.low not in self._names and not any(map(str.isdigit, noun.text))
 
 
-def _to(place: str) -> Goal:
-    return Goal(f'Go to {place}', place)
+def _to(place: str) -> Destination:
+    return Destination(f'Go to {place}', place)
 
 
 def _several(tree: Tree) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 
 from remembr_ros.agent.model import english
 from remembr_ros.agent.model.answer import Answer, Kind, Question
-from remembr_ros.agent.offline.command_clauses import split_command
+from remembr_ros.agent.offline.commands.command_clauses import split_command
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
 from remembr_ros.embedding.embedders import get_embedder
@@ -39,12 +39,11 @@ pytestmark = pytest.mark.skipif(not english.is_there(), reason='spaCy has no mod
 @pytest.fixture(scope='module')
 def ask(folder: Path) -> Iterator[Ask]:
     with open_store(str(folder / 'commands.db'), get_embedder('all-MiniLM-L6-v2')) as store:
-        store.add(
-            Observation(
-                Memory(f'c{i}', 'porter', T + 60 * i * NS, T + 60 * i * NS + NS, text, Pose(10.0 * i, 1.0))
-            )
+        memories = [
+            Memory(f'c{i}', 'porter', T + 60 * i * NS, T + 60 * i * NS + NS, text, Pose(10.0 * i, 1.0))
             for i, text in enumerate(SEEN)
-        )
+        ]
+        store.add([Observation(memory) for memory in memories])
 
         def answered(text: str, here: Pose | None = None) -> Answer:
             question = Question(text, T + 3_600 * NS, here)
@@ -94,7 +93,7 @@ def test_what_was_done_is_no_command(text: str) -> None:
         ('Guide me from the workshop to the lift', [WORKSHOP, LIFT]),
         ('Visit the lift, the workshop and the kitchen', [LIFT, WORKSHOP, KITCHEN]),
         ('Find the sponge and take me to the lift', [SPONGE, LIFT]),
-        ('Go to (3, 4), then to the lift', [3.0, LIFT]),
+        ('Go to (33, 4), then to the lift', [33.0, LIFT]),
     ],
 )
 def test_places_are_visited_in_the_order_of_the_clauses(ask: Ask, text: str, expected: list[float]) -> None:
@@ -149,6 +148,7 @@ def test_a_question_among_commands_is_answered_in_the_text(ask: Ask) -> None:
         ('If the door is open, go to the lift', [LIFT], 'cannot wait'),
         ('Drive to the lift every day', [LIFT], 'cannot wait'),
         ('Go to the lift, to the workshop and then back to the lift', [LIFT, WORKSHOP, LIFT], 'once'),
+        ('Go to (3, 2), then to the lift', [3.0, LIFT], 'one place'),
         ('Do not go to the lift', [], 'remember no order'),
         ('Can you dance?', [], 'cannot do this'),
         ('Can you juggle?', [], 'cannot do this'),
@@ -217,5 +217,5 @@ def test_where_the_asker_is(ask: Ask) -> None:
 def test_without_a_model_of_english_nobody_is_sure_of_two_clauses(
     ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr('remembr_ros.agent.offline.commands.english.is_there', lambda: False)
+    monkeypatch.setattr('remembr_ros.agent.offline.commands.command_answers.english.is_there', lambda: False)
     assert ask('Find the sponge and bring it to me').confidence < 0.5

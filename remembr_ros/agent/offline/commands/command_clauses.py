@@ -5,7 +5,16 @@ from collections.abc import Iterator, Sequence
 
 from remembr_ros.agent.model.english import Tree, Word, parse
 from remembr_ros.agent.model.quoting import any_case
-from remembr_ros.agent.offline.command_words import ASKING, BY_ANYBODY, IT, JOINS, LINKS, ME, UNLIKE, VERBS
+from remembr_ros.agent.offline.commands.command_words import (
+    ASKING,
+    BY_ANYBODY,
+    IT,
+    JOINS,
+    LINKS,
+    ME,
+    UNLIKE,
+    VERBS,
+)
 
 FIRST = 2
 """Index of the word that a tree of a command begins with."""
@@ -55,7 +64,8 @@ def split_command(text: str) -> list[str]:
     if asking and not _may_follow(tree, starts):
         return []
     ends = [*starts[1:], len(tree.words)]
-    return [f'{led[start]}{_trimmed(tree.words[start:end])}' for start, end in zip(starts, ends, strict=True)]
+    parts = [(led[start], _trimmed(tree.words[start:end])) for start, end in zip(starts, ends, strict=True)]
+    return [f'{verb}{part}' if verb else f'{part[:1].lower()}{part[1:]}' for verb, part in parts]
 
 
 def _may_follow(tree: Tree, starts: Sequence[int]) -> bool:
