@@ -102,6 +102,8 @@ class ClauseReader:
         place = self._place or self._thing
         if place and text.split(' ', 1)[0] in GO | LEAD:
             text = re.sub(r'(?<=\w )(?:to )?there$', f'to {place}', text)
+        elif place:
+            text = re.sub(r'\b((?:you|we) (?:were|have been)\b.*) there$', rf'\1 in {place}', text)
         if self._thing:
             text = re.sub(r'\b(to|where|when you(?: last)? saw) (?:it|that)\b', rf'\1 {self._thing}', text)
         return text

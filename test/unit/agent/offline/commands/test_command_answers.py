@@ -127,6 +127,9 @@ def test_a_question_among_commands_is_answered_in_the_text(ask: Ask) -> None:
     answer = ask('Tell me where the umbrella is and then go to the lift')
     assert stops(answer) == [LIFT]
     assert 'umbrella' in answer.text
+    was = ask('Go to the kitchen and tell me when you were last there')
+    assert stops(was) == [KITCHEN]
+    assert '09:04' in was.text
     there = ask('Tell me where the umbrella is and take me there')
     assert stops(there) == [UMBRELLA]
 
