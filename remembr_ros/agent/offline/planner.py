@@ -283,7 +283,7 @@ def _sureness(claim: Claim, found: Findings, question: Question) -> float:
 
 
 def _stay_inside(request: Request, hits: Sequence[Hit]) -> list[Hit]:
-    """Return the sights of the one stay inside that is meant: the one of most sights, for a door is one, too."""
+    """Return the sights of the one stay inside that is meant: that of most sights."""
     found = stays(hits)
     long = [stay for stay in found if len(stay) > 1] or found
     return long[0] if request.choice is Choice.EARLIEST else max(long, key=len)
