@@ -13,6 +13,7 @@ from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Query, Scope
 from remembr_ros.memory.model.record import CAPTIONER, OBJECT
+from remembr_ros.memory.objects.query import ObjectQuery
 from remembr_ros.memory.places.place import said_name
 from remembr_ros.memory.recall_protocol import Recall, nearest_in_time
 from remembr_ros.timestamps import format_clock
@@ -70,7 +71,9 @@ def _why_untold(request: Request, recall: Recall, scope: Scope, total: int) -> s
     if not request.target:
         return NAMELESS
     if not _could_be_seen(request, recall, scope):
-        return f'I cannot tell: of all that I remember of that, I only read signs, and none names {thing}.'
+        detected = recall.count(replace(scope, source=OBJECT))
+        looked = 'I have seen some sorts of things, but none like it,' if detected else 'I only read signs,'
+        return f'I cannot tell: of all that I remember of that, {looked} and none names {thing}.'
     titled = not TITLES.isdisjoint(words(thing))
     named = request.names and (titled or (request.now and not request.numbered))  # 'Room 117' is no person
     if request.deed or named or 'who' in request.said:
@@ -88,7 +91,13 @@ def _could_be_seen(request: Request, recall: Recall, scope: Scope) -> bool:
     """Tell whether anything looked that could have seen the thing: signs are read by whatever looks."""
     if request.numbered or request.identifiers or (request.names and not request.now):
         return True
-    if recall.count(replace(scope, source=OBJECT)):  # a detector looked
+    # A detector knows some sorts of things, of which those are known that it has told once.
+    if (
+        request.head
+        and recall.find_objects(
+            ObjectQuery(request.head, scope=replace(scope, after_ns=None, before_ns=None))
+        ).objects
+    ):
         return True
     seen = replace(scope, source=CAPTIONER)
     queries = (Query(request.target, scope=seen, limit=POOL), Query(scope=seen, limit=POOL))

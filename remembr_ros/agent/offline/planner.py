@@ -14,6 +14,7 @@ from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.answer_text import EVEN, with_facts
 from remembr_ros.agent.model.grounding import Choice, Claim, choose, ground, yes_or_no
 from remembr_ros.agent.model.matching import another_thing, is_colour, is_english, lacks_a_part, misspelled
+from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.model.relevance_model import (
     PERHAPS,
     POOL,
@@ -70,6 +71,8 @@ MAX_READ = 1_000
 """Characters of a question that are read. The rules know sentences, and what they take grows with the text: a
 planner that computes can be stopped between its recalls only."""
 
+_INDEFINITE = any_case(r'(?:an?|any|some) ')
+"""Who asks for any near something will take the one that was seen best."""
 _GONE = frozenset(('away', 'gone', 'lost', 'missing', 'moved', 'no', 'not', 'removed', 'stolen'))
 """Words of a note that may say where a thing is not."""
 
@@ -215,7 +218,8 @@ def _find(request: Request, question: Question, recall: Recall, scope: Scope) ->
 
 def _choice(request: Request, hits: Sequence[Hit]) -> Choice:
     """Return which one is meant: things are moved, and where one is, is where it surely was last."""
-    last = request.last and hits and hits[0].score >= EVEN
+    any_of = request.relation is not None and _INDEFINITE.match(request.thing)
+    last = request.last and hits and hits[0].score >= EVEN and not any_of
     return Choice.LATEST if last and request.choice is Choice.CITED_FIRST else request.choice
 
 

@@ -136,6 +136,8 @@ _APART = frozenset(('where', 'between', 'how far'))
 _TO_COME = frozenset(f'{verb} {who}' for verb in ('will', 'shall', 'should') for who in ('you', 'i', 'we'))
 _WITHIN = frozenset(('in', 'on', 'inside', 'under', 'above', 'below'))
 _ARRIVING = frozenset(('reach', 'reached', 'arrive', 'arrived', 'get to', 'got to', 'come to', 'came to'))
+_GONE_ALONG = frozenset('crossed followed entered exited climbed used'.split())
+"""What was done to a thing that stays where it is."""
 _OWN = frozenset(('you', 'we', 'i', 'robot', 'take', 'took'))
 _PLAIN = ASKING.union(
     ('anyone', 'building', 'close', 'describe', 'floor', 'gone', 'house', 'list', 'room')
@@ -223,6 +225,7 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
         visits=every_time or (kind is Kind.TEXT and bool(_VISITS & spoken)),
         every_time=every_time,
         last=kind is Kind.POSITION
+        and deed not in _GONE_ALONG
         and (bool(deed and target_of(deed)) or asked[:1] != ['where'] or not _SOMEHOW & spoken),
         far='how far' in spoken,
         arriving=kind is Kind.TIME and (bool(_ARRIVING & spoken) or (indoors and not out)),

@@ -11,6 +11,7 @@ from remembr_ros.agent.model.grounding import Choice, Claim
 from remembr_ros.agent.model.matching import says
 from remembr_ros.agent.model.relevance_model import PERHAPS
 from remembr_ros.agent.offline.not_seen import UNTOLD
+from remembr_ros.agent.offline.question_terms import names
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.deeds.names import PLAIN, WEAK
 from remembr_ros.memory.deeds.verbs import is_form, is_same_kind
@@ -34,7 +35,7 @@ _APART = _set(
 _COMMON = _set(
     'be do have let please ok okay hey hi hello robot yes thank thanks so then also too just ever already '
     'now currently here there again exactly actually really maybe perhaps ask tell show say know remember '
-    'recall want need like thing object item something anything everything stuff kind sort type one other '
+    'recall thing object item something anything everything stuff kind sort type one other '
     'place spot location position where somewhere anywhere area ago name list give describe look see find '
     'mean sure kindly possible right possibly approximately about roughly many much number total all '
     'altogether'
@@ -53,6 +54,8 @@ _CHOOSING = _set(
 )
 _SAID_OF = _set('amod compound nummod nmod poss')
 _SELF = _set('you we i robot')
+_WHO = _set('who whom whose')
+_WISHING = _set('want need like')
 _NOUNS = _set('NOUN PROPN')
 
 _SEEING = _set(
@@ -169,15 +172,19 @@ def _is_met(
         return True
     if word.low in _NEGATIVE | _ABLE:
         return False
+    if word.low in _WHO:
+        return any(names(text) for text in shown) or any(says(text, 'person') for text in shown)
     if any(says(text, word.low, word.lemma, name=_is_name(word)) for text in shown):
         return True
-    return deeds is not None and _is_kind(word, deeds)
+    return deeds is not None and word.dep != 'amod' and _is_kind(word, deeds)
 
 
 def _tells(word: Word, tree: Tree) -> bool:
     """Tell whether a word puts a condition that an answer has to meet."""
     if word.tag in _ASKING:
-        return False
+        return word.low in _WHO
+    if word.lemma in _WISHING:  # 'I want to sit', and not 'Who wants the parcel?'
+        return not {child.low for child in tree.children(word, 'nsubj')} & _SELF
     if word.low in _NEGATIVE:
         return word.dep != 'neg' or tree.head(word).dep != 'ROOT' or word.index > 2  # 'Isn't there a lift?'
     if word.tag == 'MD':
