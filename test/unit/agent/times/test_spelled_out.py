@@ -1,6 +1,7 @@
 """Times in other words, as a month of deeds is asked about."""
 
 from datetime import timezone
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -33,6 +34,12 @@ NOW_NS = parse_time('2026-06-30T20:00:00Z')  # a Tuesday
         ('the first week of the month', '06-01', '06-08'),
         ('on Thursday last week', '06-25', '06-26'),
         ('of the highlights of June', '06-01', '07-01'),
+        ('last week', '06-22', '06-29'),
+        ('during last week', '06-22', '06-29'),
+        ('in the last week', '06-23', '06-30'),
+        ('over the last month', '05-31', '06-30'),
+        ('last month', '05-01', '06-01'),
+        ('the week beginning the 15th', '06-15', '06-22'),
     ],
 )
 def test_the_days_that_are_meant(text: str, first: str, last: str) -> None:
@@ -40,6 +47,30 @@ def test_the_days_that_are_meant(text: str, first: str, last: str) -> None:
     assert window.after_ns is not None, window
     assert window.before_ns is not None
     assert (format_iso(window.after_ns)[5:10], format_iso(window.before_ns)[5:10]) == (first, last)
+
+
+@pytest.mark.parametrize(
+    ('text', 'after', 'before'),
+    [
+        ('last week', '2026-11-15T23:00:00Z', '2026-11-22T23:00:00Z'),
+        ('since last week', '2026-11-15T23:00:00Z', None),
+        ('before last week', None, '2026-11-15T23:00:00Z'),
+        ('until last week', None, '2026-11-22T23:00:00Z'),
+        ('after last week', '2026-11-22T23:00:00Z', None),
+        ('last month', '2026-09-30T22:00:00Z', '2026-10-31T23:00:00Z'),
+        ('last year', '2024-12-31T23:00:00Z', '2025-12-31T23:00:00Z'),
+        ('before this month', None, '2026-10-31T23:00:00Z'),
+        ('within the last week', '2026-11-16T08:00:00Z', '2026-11-23T08:00:00Z'),
+    ],
+)
+def test_last_week_is_the_calendars_on_the_askers_clock(
+    text: str, after: str | None, before: str | None
+) -> None:
+    question = f'How many times did you go to the pharmacy {text}?'
+    window = parse_window(question, parse_time('2026-11-23T08:00:00Z'), ZoneInfo('Europe/Berlin'))
+    assert window.after_ns == (parse_time(after) if after else None)
+    assert window.before_ns == (parse_time(before) if before else None)
+    assert window.rest == 'How many times did you go to the pharmacy?'
 
 
 @pytest.mark.parametrize(
