@@ -43,7 +43,8 @@ _NTH_WORD = any_case(
 )
 _THIS_UNIT = any_case(
     r'(?:\b(?P<edge>in|during|over|throughout|for|from|since|before|until|till|by|after) )?'
-    r'(?:\b(?:the )?(?:whole|entire|all) (?:of )?(?:this |the )?|\bthis |\b(?P<last>(?:(?:the|this|my|your) )?last ))'
+    r'(?:\b(?:the )?(?:whole|entire|all) (?:of )?(?:this |the )?|\bthis '
+    r'|\b(?P<last>(?:(?:the|this|my|your) )?last ))'
     r'(?P<unit>week|month|year)\b(?! of\b)'
 )
 """Of the calendar: 'last week' ended on Sunday, but 'the last week' ends now."""
@@ -52,7 +53,12 @@ _FIRST_DAY = {
     'month': relativedelta(day=1),
     'year': relativedelta(month=1, day=1),
 }
-_LENGTH = {unit: relativedelta(**{f'{unit}s': 1}) for unit in ('day', 'week', 'month', 'year')}
+_LENGTH = {
+    'day': relativedelta(days=1),
+    'week': relativedelta(weeks=1),
+    'month': relativedelta(months=1),
+    'year': relativedelta(years=1),
+}
 _MONTHS_FIRST = any_case(
     rf"(?:\bthe )?\b(?P<month>{MONTH_TEXT}|the month|month)['\u2019]s (?P<end>first|last)"
     r' (?P<rest>(?:\w+ )?(?:days?|weeks?))\b'

@@ -1,67 +1,111 @@
-"""Reads a clause of a command: where it goes to, what it asks, what more it wants, and who it is about."""
+"""Splits a command into clauses, and reads each: where it goes to, what it asks, what more it wants."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from remembr_ros.agent.model.english import Tree, Word
-from remembr_ros.agent.offline.commands.command_clauses import FIRST, command_tree, said
-from remembr_ros.agent.offline.commands.command_words import (
-    ASKED,
-    AT,
-    CHOOSING,
-    FIND,
-    GO,
-    HIM,
-    IT,
-    LEAD,
-    ME,
-    NO_PLACE,
-    NOT,
-    OF_MEMORY,
-    PERSONS,
-    PREPOSITIONS,
-    PUT,
-    SOCIAL,
-    TELL,
-    VERBS,
+from remembr_ros.agent.model.english import Tree, Word, parse
+from remembr_ros.agent.model.quoting import any_case
+
+_FIRST = 2
+"""Index of the word that a tree of a command begins with."""
+_GO = frozenset(
+    'go navigate drive walk move head return come proceed visit revisit travel run '
+    'take bring lead guide escort accompany direct get send meet'.split()
 )
+"""Go there, without an object or with the asker for one."""
+_FIND = frozenset('find locate look search seek spot show'.split())
+TELL = frozenset('tell describe list count say show report summarise summarize'.split())
+_PUT = frozenset('put place set lay drop store deliver leave'.split())
+VERBS = frozenset(
+    'grasp grab fetch pick hold lift open close shut clean wash wipe cook make turn switch push pull unload '
+    'load dance sing play wait stay remove collect sort fill empty vacuum mop press water feed shake check '
+    'give hand carry throw pour serve greet salute introduce contact follow answer ask talk speak offer wave '
+    'inform call invite remind warn help hug'.split()
+) | (_GO | _FIND | TELL | _PUT)
+"""Other verbs are read where they stand between clauses, but a text does not begin with a command."""
 
-_NO_PERSON = 'I know no person by sight, so not {}.'
-_NOUN_TAGS = frozenset('DT PRP$ NN NNS NNP JJ CD HYPH POS'.split())
+_PERSONS = frozenset(
+    'person people man woman guest visitor boy girl child friend colleague somebody someone anybody anyone '
+    'host customer waiter kid lady gentleman him her them'.split()
+)
+_ME = frozenset(('me', 'us'))
+_THING = frozenset('it them that this one'.split())
+_IN = frozenset('in at on inside near by'.split())
+_TO = frozenset(('to', 'into', 'onto'))
+_ONWARD = ('to', 'into', 'back')
+_PLACING = _IN | _TO | {'from'}
+_LINKS = any_case(r'(?:[\s,;:.!]|\b(?:and|but|then|afterwards|finally|next|please|also)\b)+$')
+_JOINS = frozenset((',', ';', '.', '!', 'and', 'but', 'then'))
+_NOT = frozenset(("n't", 'n\u2019t', 'not', 'never', 'except', 'without'))
+_PAST = frozenset(('VBD', 'VBN'))
 
-
-@dataclass(frozen=True, slots=True)
-class Destination:
-    """Where a clause goes to.
-
-    :param text: the question for it
-    :param said: what that is, in the asker's words
-    :param source: where a thing shall be, which is where to go if it is not known; empty: anywhere
-    """
-
-    text: str
-    said: str
-    source: str = ''
+_ASKS = any_case(
+    r'^(?:(?:tell|show|give|inform) (?:me|us) (?:if|whether|wh\w+|how|about'
+    r'|(?:the|an?) (?:number|list|names?|count|summary|overview|description))|describe|list|count)\b'
+)
+_QUESTION = any_case(r'^(?:where|what|which|who|how many|how much|is|are)\b')
+_BY_ANYBODY = any_case(r'\b(?:did|do|does|has|have|had|you|i|we|was|were)\b')
+_NUMBERED = any_case(r'\b(from|to|in|at|into|on|of|visit|and) (?!the |an? )(?=[a-z]+ [a-z]?\d)')
+_WITH_NUMBER = any_case(r'\bthe (?=(?:room|lab|ward|gate|floor|door|level|office|bay|aisle|hall) [a-z]?\d)')
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
     """A part of a command that has a verb of its own.
 
-    :param goals: in the order of the visit
-    :param asks: a question that it wants answered; empty: none
+    :param goals: questions for the places to visit, in their order, each with what it is called
+    :param asks: it is a question that wants an answer
     :param undone: it wants more than to be told something or to be taken somewhere
     :param doubts: sentences that say why nobody is sure of it
     :param known: its verb is understood
     """
 
     text: str
-    goals: tuple[Destination, ...] = ()
-    asks: str = ''
+    goals: Mapping[str, str] = field(default_factory=dict)
+    asks: bool = False
     undone: bool = False
-    doubts: tuple[str, ...] = ()
+    doubts: Sequence[str] = ()
     known: bool = True
+
+
+def begins_with_verb(text: str) -> bool:
+    return re.split(r'\W', text.strip().lower(), maxsplit=1)[0] in VERBS
+
+
+def split_command(text: str) -> list[str]:
+    """Return the clauses of a command; none: it is no command.
+
+    A question may be the first of several: 'What is on the table? And then take me to the lift.'
+    """
+    text = f'{text[:1].lower()}{text[1:]}'
+    asking = bool(_QUESTION.match(text))
+    text = f'tell me {text}' if asking else text
+    if not begins_with_verb(text):
+        return []
+    words = _command_tree(text).words
+    starts, links = [_FIRST], set[str]()
+    for word in words[_FIRST + 1 :]:
+        if _LINKS.match(word.text):
+            links.add(word.low)
+            continue
+        if not links.isdisjoint(_JOINS) and _begins(words[starts[-1] : word.index + 2], word, links):
+            starts.append(word.index)
+        links = set()
+    clauses: list[str] = []
+    verb = ''
+    for start, end in zip(starts, [*starts[1:], len(words)], strict=True):
+        clause = _LINKS.sub('', _said(words[start:end]))
+        if words[start].low in _ONWARD:  # 'go to the kitchen, then to the lift'
+            clause = f'{verb}{clause}'
+        verb = re.split(rf'\b(?:{"|".join(_ONWARD)})\b', clause)[0]
+        clauses.append(f'{clause[:1].lower()}{clause[1:]}')
+    # Nobody did what follows a question: 'What did you take and bring to the lift?'
+    after = {words[start + 1].low for start in starts[1:] if start + 1 < len(words)}
+    follows = after and after <= _ME | _THING | {'to', 'there'}
+    if asking and (not follows or _BY_ANYBODY.search(clauses[0].removeprefix('tell me'))):
+        return []
+    return clauses
 
 
 class ClauseReader:
@@ -72,35 +116,64 @@ class ClauseReader:
 
     def __init__(self, places: Collection[str] = ()) -> None:
         self._names = places
-        self._thing = self._place = self._person = ''
-        self._last_was_person = False
+        self._thing = self._place = ''
         self._sought: set[str] = set()
 
     def read(self, text: str) -> Clause:
         """Return what a clause wants."""
         text = self._bound(text)
-        tree = command_tree(text)
-        root = tree.words[FIRST]
-        objects = [word for word in tree.children(root, 'dobj') if word.index > FIRST]
-        thing = objects[0] if objects else None
-        whom = [word for word in tree.children(root) if word.low in ME]
-        led = bool(whom) and (thing is None or thing in whom)
-        if ASKED.match(text) or (root.low == 'count' and thing is not None):
-            return self._asking(text, tree, thing)
-        if root.low in FIND or (root.low == 'show' and not led and thing is not None):
-            return self._finding(text, tree, thing)
-        if root.low in GO and (thing is None or root.low in ('visit', 'revisit')):
-            return self._going(text, tree)
-        if led and root.low in (*LEAD, *GO, 'meet', 'wait'):
-            return self._going(text, tree)
-        if root.low == 'get' and thing is None and tree.children(root, 'prep'):
-            return self._going(text, tree)
-        return self._doing(text, tree, thing)
+        tree = _command_tree(text)
+        root = tree.words[_FIRST]
+        said = tree.words[_FIRST + 1 : _tells(tree.words)]
+        objects = [*tree.children(root, 'dobj'), *tree.about(root, 'for')]
+        thing = next((word for word in objects if word in said and word.low not in _ME), None)
+        doubts = list(self._doubts(tree))
+        if _ASKS.match(text):
+            nouns = [word for word in tree if word.tag in ('NN', 'NNS') and word.dep != 'compound']
+            self._thing = self._place = _phrase(tree, nouns[0]) if nouns else self._thing
+            return Clause(text, asks=True, doubts=doubts)
+        places = self._places(tree)
+        if root.low in _GO and (thing is None or root.low in ('visit', 'revisit')):
+            several = [place for side in ('from', 'to') for low, place in places if low == side]
+            if root.low == 'drive' or {'from', 'to'} - {low for low, _ in places}:
+                several = _joined(tree, thing or next(iter(tree.about(root, 'to')), None))
+            self._place = places[-1][1] if places else self._place
+            goals = (
+                dict(map(_go_to, several)) if len(several) > 1 else {text: several[0] if several else text}
+            )
+            return Clause(text, goals, doubts=doubts)
+        finds = root.low in _FIND
+        goals = {}
+        if thing is not None and not self._is_person(tree, thing):
+            it = self._thing or thing.low if thing.low in _THING else _phrase(tree, thing)
+            if it not in self._sought:
+                sought = [it] if thing.low in _THING else _joined(tree, thing)
+                if finds and len(sought) < 2:  # with all that is said of it
+                    sought = [_said(tree.words[tree.below(thing)[0].index :])]
+                goals = {f'Where is {one}?': one for one in sought}
+                there = _TO | (_IN if root.low in _PUT else frozenset())
+                doubts += [
+                    f'Whether it is the one {low} {place} I do not know.'
+                    for low, place in places
+                    if not (finds or low in there)
+                ]
+                places = [] if finds else [place for place in places if place[0] in there]
+            self._thing = self._place = it
+            self._sought.add(it)
+        elif thing is not None:
+            self._thing = ''
+        places.sort(key=lambda place: place[0] != 'from')  # from there, and then to the other
+        goals |= dict(_go_to(place) for _, place in places)
+        self._place = places[-1][1] if places else self._place
+        if finds and not goals:
+            who = text if thing is None else _phrase(tree, thing)
+            goals = {f'Where is {who}?' if thing else text: who}
+        return Clause(text, goals, undone=not finds, doubts=doubts, known=root.low in VERBS)
 
     def _bound(self, text: str) -> str:
         """Return a clause with the thing and the place of one before."""
         place = self._place or self._thing
-        if place and text.split(' ', 1)[0] in GO | LEAD:
+        if place and text.split(' ', 1)[0] in _GO:
             text = re.sub(r'(?<=\w )(?:to )?there$', f'to {place}', text)
         elif place:
             text = re.sub(r'\b((?:you|we) (?:were|have been)\b.*) there$', rf'\1 in {place}', text)
@@ -108,160 +181,94 @@ class ClauseReader:
             text = re.sub(r'\b(to|where|when you(?: last)? saw) (?:it|that)\b', rf'\1 {self._thing}', text)
         return text
 
-    def _asking(self, text: str, tree: Tree, thing: Word | None) -> Clause:
-        nouns = [w for w in tree.words[FIRST + 1 :] if w.tag in ('NN', 'NNS') and w.dep != 'compound']
-        doubts = [f'I do not know what is {w.low}.' for w in tree if w.tag == 'JJS' and w.low not in CHOOSING]
-        if any(word.lemma in PERSONS for word in nouns) and not OF_MEMORY.search(text):
-            doubts.append(_NO_PERSON.format('who is where now'))
-        if nouns:
-            self._mean(_phrase(tree, nouns[0]))
-        if tree.words[FIRST].low == 'count' and thing is not None:
-            text = f'How many {re.sub("^the ", "", said(tree.words[_start(tree, thing) :]))} are there?'
-        return Clause(text, asks=text, doubts=tuple(doubts))
-
-    def _going(self, text: str, tree: Tree) -> Clause:
-        ends = tree.children(tree.words[FIRST], 'prep', 'dative')
-        places = self._places(tree, ends)
-        self._place = places[-1][1] if places else self._place
-        doubts = tuple(self._doubts(tree, ends))
-        goals: tuple[Destination, ...] = (
-            Destination(text, places[-1][1] if places and re.search('[a-z]', places[-1][1]) else text),
-        )
-        if tree.words[FIRST].low != 'drive' and {'from', 'to'} <= {low for low, _ in places}:
-            goals = tuple(_to(place) for side in ('from', 'to') for low, place in places if low == side)
-        elif several := _several(tree):
-            goals = tuple(map(_to, several))
-        return Clause(text, goals, doubts=doubts)
-
-    def _finding(self, text: str, tree: Tree, thing: Word | None) -> Clause:
-        if thing is None:
-            fors = [word for word in tree.children(tree.words[FIRST], 'prep') if word.low == 'for']
-            thing = next((word for prep in fors for word in tree.children(prep, 'pobj')), None)
-        if thing is None:
-            return Clause(text, (Destination(text, text),))
-        if self._is_person(tree, thing):
-            who = self._whom(tree, thing)
-            goals = tuple(_to(place) for _, place in self._places(tree, tree.words))
-            return Clause(
-                text, goals or (Destination(f'Where is {who}?', who),), doubts=(_NO_PERSON.format(who),)
-            )
-        self._mean(_phrase(tree, thing))
-        self._sought.add(self._thing)
-        if several := _several(tree):
-            return Clause(text, tuple(Destination(f'Where is {one}?', one) for one in several))
-        rest = said(tree.words[_start(tree, thing) :])
-        return Clause(text, (Destination(f'Where is {rest}?', rest),), doubts=tuple(self._doubts(tree, ())))
-
-    def _doing(self, text: str, tree: Tree, thing: Word | None) -> Clause:
-        verb = tree.words[FIRST].low
-        found = self._places(tree, tree.words)
-        doubts: list[str] = []
-        goals: list[Destination] = []
-        if thing is not None and self._is_person(tree, thing):
-            doubts.append(_NO_PERSON.format(self._whom(tree, thing)))
-        elif thing is not None and verb in VERBS - SOCIAL - TELL and thing.low not in ME:
-            own = self._thing or thing.low if thing.low in IT else _phrase(tree, thing)
-            outward = ('to', 'into', 'onto', *(('on', 'in', 'at', 'inside') if verb in PUT else ()))
-            sources = (f'{AT.get(low, low)} {place}' for low, place in found if low not in outward)
-            if own not in self._sought:
-                goals.append(Destination(f'Where is {own}?', own, next(sources, '')))
-            found = [(low, place) for low, place in found if low in outward]
-            self._mean(own)
-            self._sought.add(own)
-        found.sort(key=lambda place: place[0] != 'from')  # from there, and then to the other
-        goals += [_to(place) for _, place in found]
-        self._place = found[-1][1] if found else self._place
-        doubts += self._doubts(tree, tree.words)
-        return Clause(text, tuple(goals), undone=True, doubts=tuple(doubts), known=verb in VERBS)
-
-    def _mean(self, thing: str) -> None:
-        self._thing, self._place, self._last_was_person = thing, thing, False
-
-    def _whom(self, tree: Tree, noun: Word) -> str:
-        """Return what a person is called who is meant from now on."""
-        if noun.low not in HIM:
-            self._person = _phrase(tree, noun)
-        self._last_was_person = True
-        return self._person or noun.text
-
-    def _doubts(self, tree: Tree, words: Sequence[Word]) -> Iterator[str]:
-        """Yield what is to be said of the persons after prepositions, and of what is not to be done."""
-        for word in words:
-            nouns = tree.children(word, 'pobj') if word.index > FIRST else []
-            more = [other for other in tree.below(word) if other.lemma in PERSONS and other.dep == 'nsubj']
-            for noun in (*nouns, *more):
-                if self._is_person(tree, noun):
-                    yield _NO_PERSON.format(self._whom(tree, noun))
-        if any(word.low in NOT for word in tree):
+    def _doubts(self, tree: Tree) -> Iterator[str]:
+        """Yield what is to be said of persons, and of what is not to be done."""
+        told = _tells(tree.words)
+        of_past = told is not None or any(word.tag in _PAST for word in tree)
+        for word in () if of_past and tree.words[_FIRST].low in TELL else tree.words[_FIRST + 1 : told]:
+            if word.dep in ('dobj', 'pobj', 'dative', 'nsubj') and self._is_person(tree, word):
+                yield f'I know no person by sight, so not {_phrase(tree, word)}.'
+        if any(word.low in _NOT for word in tree):
             yield 'I do not understand what is left out or not to be done.'
 
-    def _places(self, tree: Tree, words: Sequence[Word]) -> list[tuple[str, str]]:
-        """Return the places after prepositions, each with that: 'the table in the kitchen' is one.
-
-        What is said of the past ('that you saw in the hall') is none.
-        """
-        past = {below.index for word in tree if word.dep == 'relcl' for below in tree.below(word)}
+    def _places(self, tree: Tree) -> list[tuple[str, str]]:
+        """Return the places after prepositions, each with that: 'the table in the kitchen' is one."""
         places: list[tuple[str, str]] = []
         end = -1
-        for word in words:
-            if word.low not in PREPOSITIONS or word.index <= FIRST or word.index in past:
-                continue
-            for noun in tree.children(word, 'pobj'):
-                if noun.low in NO_PLACE:
+        for word in tree.words[_FIRST + 1 : _tells(tree.words)]:
+            for noun in tree.children(word, 'pobj') if word.low in _PLACING else []:
+                if noun.tag in ('PRP', 'DT') or noun.low in ('left', 'right') or self._is_person(tree, noun):
                     continue
-                own = _own(tree, noun)
-                if self._is_person(tree, noun):
-                    end = -1
-                elif places and word.low in ('in', 'at', 'on') and word.index == end + 1:
-                    places[-1] = (places[-1][0], f'{places[-1][1]} {word.low} {_phrase(tree, noun)}')
-                    end = own[-1].index
+                own = _phrase(tree, noun)
+                if places and word.low in _IN and word.index == end + 1:
+                    places[-1] = (places[-1][0], f'{places[-1][1]} {word.low} {own}')
                 else:
-                    places.append((word.low, _phrase(tree, noun)))
-                    end = own[-1].index
+                    places.append((word.low, own))
+                end = _own(tree, noun)[-1].index
         return places
 
     def _is_person(self, tree: Tree, noun: Word) -> bool:
-        if noun.lemma in PERSONS or noun.low in PERSONS:
+        if noun.low == 'them':
+            return not self._thing
+        if noun.lemma in _PERSONS or noun.low in _PERSONS:
             return True
-        if noun.low in HIM:
-            return noun.low not in IT or self._last_was_person
         named = noun.tag in ('NNP', 'NNPS') and not tree.children(noun, 'det', 'nummod')
         return named and noun.low not in self._names and not any(map(str.isdigit, noun.text))
 
 
-def _to(place: str) -> Destination:
-    return Destination(f'Go to {place}', place)
+def _command_tree(text: str) -> Tree:
+    """Return the tree of 'You should ...': the model has seldom seen imperatives, nor 'to room 117'."""
+    return parse(f'You should {_NUMBERED.sub(lambda found: f"{found[0]}the ", text)}')
 
 
-def _several(tree: Tree) -> list[str]:
-    """Return the places or things after a verb that 'and' joins, each with an article or a number."""
-    words = [word for word in tree.words[FIRST + 1 :] if word.text not in '.!']
-    at = next((i for i, word in enumerate(words) if word.low in ('to', 'for')), -1)
-    parts: list[list[Word]] = [[]]
-    for word in words[at + 1 :]:
-        if word.text == ',' or word.low == 'and':
-            parts.append([])
-        elif word.tag in _NOUN_TAGS:
-            parts[-1].append(word)
-        else:
-            return []
-    parts = [part for part in parts if part]
-    whole = all(part[0].tag in ('DT', 'PRP$') or part[-1].tag == 'CD' for part in parts)
-    return [said(part) for part in parts] if whole and len(parts) > 1 else []
+def _begins(words: Sequence[Word], word: Word, links: set[str]) -> bool:
+    """Tell whether a clause begins with a word, the last but one of some, after one that has begun."""
+    if word.low in _ONWARD:
+        return word.dep != 'aux'
+    if word.low not in VERBS:
+        return word.tag == 'VB' and word.dep != 'aux' and not links.isdisjoint(('and', 'then'))
+    if word.tag in _PAST and _tells(words):  # 'where you picked it and put it'
+        return False
+    return word.tag[0] == 'V' or words[-1].tag in ('DT', 'PRP', 'PRP$', 'IN', 'TO')
 
 
-def _start(tree: Tree, noun: Word) -> int:
-    return tree.below(noun)[0].index
+def _tells(words: Sequence[Word]) -> int | None:
+    """Return where a clause begins to tell what was: 'where you saw the man'; None: nowhere."""
+    told = (word.index for word in words if word.dep == 'nsubj' and word.tag == 'PRP')
+    return next((index for index in told if index >= _FIRST), None)
+
+
+def _go_to(place: str) -> tuple[str, str]:
+    return f'Go to {place}', place
+
+
+def _said(words: Sequence[Word]) -> str:
+    """Return words as they stand in their text."""
+    text, end = '', words[0].start if words else 0
+    for word in words:
+        text += f'{" " if word.start > end else ""}{word.text}'
+        end = word.start + len(word.text)
+    return _WITH_NUMBER.sub('', text)
+
+
+def _joined(tree: Tree, noun: Word | None) -> list[str]:
+    """Return what a noun is called, and each that 'and' joins to it; nothing of coordinates."""
+    if noun is None or not re.search('[a-z]', _phrase(tree, noun)):
+        return []
+    more = [_joined(tree, other) for other in tree.children(noun, 'conj', 'appos')]
+    return [_phrase(tree, noun), *(each for found in more for each in found)]
 
 
 def _own(tree: Tree, noun: Word) -> list[Word]:
     """Return a noun with what says which one it is, without the places after it."""
     after = [word for word in tree.children(noun) if word.index > noun.index]
-    cut = [word.index for word in after if word.low in PREPOSITIONS or word.dep in ('cc', 'conj', 'punct')]
-    own = [word for word in tree.below(noun) if word.index < min(cut, default=len(tree.words))]
+    outer = [
+        word.index for word in after if word.low in _PLACING or word.dep in ('cc', 'conj', 'appos', 'punct')
+    ]
+    own = [word for word in tree.below(noun) if word.index < min(outer, default=len(tree.words))]
     numbers = [word for word in tree.words[own[-1].index + 1 :][:1] if word.tag == 'CD']  # 'ward 3'
     return [*own, *numbers]
 
 
 def _phrase(tree: Tree, noun: Word) -> str:
-    return said(_own(tree, noun))
+    return _said(_own(tree, noun))

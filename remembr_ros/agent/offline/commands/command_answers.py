@@ -4,8 +4,7 @@ Each clause of a command is a request of its own. Nobody is sure of a command th
 which a place is not known, or that is about persons: nobody is known by sight.
 """
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from remembr_ros.agent.model import english
@@ -13,22 +12,16 @@ from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.answer_text import EVEN
 from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.model.same_place import by_place
-from remembr_ros.agent.offline.commands.clause_reader import Clause, ClauseReader, Destination
-from remembr_ros.agent.offline.commands.command_clauses import FIRST, command_tree, split_command
-from remembr_ros.agent.offline.commands.command_words import (
-    ABLE,
-    ASKS,
-    LATER,
-    ONCE,
-    POLITE,
-    RECALLING,
+from remembr_ros.agent.offline.commands.clause_reader import (
     TELL,
-    THANKS,
     VERBS,
+    Clause,
+    ClauseReader,
+    begins_with_verb,
+    split_command,
 )
 from remembr_ros.agent.offline.commands.coordinates import asker_place, coordinates_goal
 from remembr_ros.agent.offline.not_seen import UNTOLD
-from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import AGENT, OBJECT
 
 NAME = 'offline'
@@ -38,12 +31,36 @@ UNSURE = 0.4
 AnswerOne = Callable[[Question], Answer]
 """Answers one simple request."""
 
+_POLITE = any_case(
+    r'^\W*(?:(?:hey|hi|hello|ok|okay|please|robot|so|and|now|kindly|then|first|just|alright)\b[\s,]*'
+    r"|let(?:'s| us) |(?:can|could|would|will) you(?: please)? "
+    r"|(?:i (?:want|need|would like)|i'd like)(?: you)? to )*"
+)
+_THANKS = any_case(r'[\s,]*\b(?:please|thanks|thank you|for me)\W*$')
 _BOTH = any_case(
     r'^\W*((?:did|have|had|was|is|are|were)\b.*?) both ((?:an?|the)\s.+?) and ((?:an?|the)\s.+?)\W*$'
 )
-_DO_NOT = any_case(r"^\W*(?:please )?(?:do not|don['\u2019]?t|never) (?P<verb>[a-z]+)\b")
+_ABLE = any_case(r'\b(?:can|could|will|would) you(?: please)? (?P<verb>[a-z]+)')
+_RECALLING = VERBS | frozenset(
+    'see hear name remember recall know explain read think recognise recognize detect compare confirm '
+    'estimate point'.split()
+)
+"""What somebody who remembers can do, or is told to do."""
+_NEVER = any_case(r"^(?:do not|don['\u2019]?t|never) (?P<verb>[a-z]+)\b")
 _STOP = any_case(r'^(?:stop|halt|cancel|abort|pause)(?: (?:it|that|this|now|driving|moving|here))*$')
-_PAST = frozenset(('VBD', 'VBN'))
+_UNIT = r'(?:second|sec|minute|min|hour|day|week)s?'
+_CLOCK = r'(?:\d{1,2}(?::\d\d)? ?[ap]\.?m\b\.?|\d{1,2}:\d\d|noon|midnight|\d{1,2} o\W?clock|half past \w+)'
+_DAY = r'(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|week|month|time|morning|evening|night)'
+_NOT_NOW = any_case(
+    rf'[\s,]*\b(?:in (?:about )?(?:[\w-]+ ){{1,2}}{_UNIT}\b|(?:at|around|by) {_CLOCK}'
+    r'|tomorrow(?: \w+)?|tonight|later(?: today| on)?|daily|hourly|regularly'
+    rf'|(?:(?:on )?next|every) (?:\d+ )?(?:{_DAY}|{_UNIT}))(?: (?:at )?{_CLOCK})?'
+)
+_ONCE = any_case(
+    r'[\s,]*\b(?:if|unless|as soon as|whenever|once|until|when|(?:after|before)(?= (?:you|\w+ing)\b)) [^,]+,?'
+)
+_PAST = any_case(r'\b(?:you|we|i|was|were|did|saw|seen|last|tell|show|say|check|see|look|ask|know)\b')
+"""Tells what was, or begins a question: 'where you were at 3 pm', 'check if the door is open'."""
 
 
 @dataclass(slots=True)
@@ -68,7 +85,7 @@ class _Done:
 
 def answer_command(question: Question, answer: AnswerOne) -> Answer | None:
     """Return the answer to a command, or to a question of two things; None: it is one simple request."""
-    plain = THANKS.sub('', POLITE.sub('', question.text, count=1)).strip(' ?!.,')
+    plain = _THANKS.sub('', _POLITE.sub('', question.text, count=1)).strip(' ?!.,')
     return (
         _both(question, answer)
         or coordinates_goal(plain, question)
@@ -84,8 +101,7 @@ def _both(question: Question, answer: AnswerOne) -> Answer | None:
     found = _BOTH.match(question.text)
     if found is None:
         return None
-    texts = [f'{found[1]} {thing}?' for thing in (found[2], found[3])]
-    first, second = (answer(replace(question, text=text)) for text in texts)
+    first, second = (answer(replace(question, text=f'{found[1]} {found[thing]}?')) for thing in (2, 3))
     if not first.binary or not second.binary:
         return second if first.binary else first
     evidence = (*first.evidence, *second.evidence)
@@ -93,11 +109,11 @@ def _both(question: Question, answer: AnswerOne) -> Answer | None:
 
 
 def _refused(text: str, plain: str) -> Answer | None:
-    """Return that nothing is done: 'Can you dance?', 'Do not go there'."""
-    able, never = ABLE.match(text), _DO_NOT.match(text)
+    """Return that nothing is done: 'Can you juggle?', 'Do not go there'."""
+    able, never = _ABLE.search(text), _NEVER.match(plain)
     if never is not None and never['verb'].lower() in VERBS:
         why = f'I do nothing of myself, and remember no order: {plain}.'
-    elif _STOP.match(plain) or (able is not None and able['verb'].lower() not in VERBS | RECALLING):
+    elif _STOP.match(plain) or (able and plain.startswith(able['verb']) and able['verb'] not in _RECALLING):
         why = (
             f'I cannot do this, or do not understand it: {plain}. I tell what I remember, and where that was.'
         )
@@ -108,49 +124,34 @@ def _refused(text: str, plain: str) -> Answer | None:
 
 def _not_now(question: Question, plain: str, answer: AnswerOne) -> Answer | None:
     """Return the answer to a command for later, for every day or on a condition."""
-    if _begins_with_verb(plain):
-        found = LATER.search(plain)
-        if found is None and (found := ONCE.search(plain)) and ASKS.search(plain[: found.start()]):
-            return None
-        if found is None or not found.start() or _tells_past(plain[: found.start()], plain[found.end() :]):
-            return None
-        now = f'{plain[: found.start()]} {plain[found.end() :]}'.strip()
-    else:  # 'At 3 pm drive there', 'If it rains, go home'
-        found = LATER.match(plain) or ONCE.match(plain)
-        now = '' if found is None else POLITE.sub('', plain[found.end() :], count=1)
-        if found is None or not _begins_with_verb(now):
-            return None
-    asked = replace(question, text=now)
-    known = answer_command(asked, answer) or answer(asked)
+    found = _NOT_NOW.search(plain) or _ONCE.search(plain)
+    if found is None:
+        return None
+    now = _POLITE.sub('', f'{plain[: found.start()]} {plain[found.end() :]}', count=1).strip()
+    if not begins_with_verb(now) or (found.start() and _PAST.search(now)):
+        return None
+    known = answer_command(replace(question, text=now), answer) or answer(replace(question, text=now))
     text = f'I cannot wait for that ("{found[0].strip(" ,")}"): say it again then. {known.text}'
-    return replace(known, text=text, confidence=min(known.confidence, UNSURE))
-
-
-def _begins_with_verb(plain: str) -> bool:
-    return re.split(r'\W', plain.strip().lower(), maxsplit=1)[0] in VERBS
-
-
-def _tells_past(*texts: str) -> bool:
-    """Tell whether a command says what was: 'Take me to where you were at 3 pm'."""
-    trees = [command_tree(text.strip()) for text in texts if text.strip()]
-    told = (
-        any(word.dep == 'nsubj' and word.tag == 'PRP' for word in trees[0].words[FIRST:]) if trees else False
-    )
-    return told or any(word.tag in _PAST for tree in trees for word in tree.words[FIRST + 1 :])
+    return _unsure(known, text)
 
 
 def _in_clauses(question: Question, plain: str, answer: AnswerOne) -> Answer | None:
     if not english.is_there():
-        return _wary(question, plain, answer)
+        # Nobody can split it: the answer may be one to a part.
+        several = {'and', 'then'} & set(plain.lower().replace(',', ' ').split())
+        return _unsure(answer(question)) if several and begins_with_verb(plain) else None
     clauses = split_command(plain)
     reader = ClauseReader({name.lower() for place in question.places.all for name in place.names})
     read = [reader.read(clause) for clause in clauses]
-    if not read or (len(read) == 1 and _is_simple(read[0])):
+    if not read:
         return None
-    if len(read) == 1 and not read[0].undone and len(read[0].goals) <= 1:
-        found = answer(question)
-        text = ' '.join(dict.fromkeys([found.text, *read[0].doubts]))
-        return replace(found, text=text, confidence=min(found.confidence, UNSURE))
+    if len(read) == 1 and len(read[0].goals) <= 1 and not read[0].undone:
+        if not read[0].doubts:
+            return None
+        known = answer(question)
+        return _unsure(known, ' '.join(dict.fromkeys([known.text, *read[0].doubts])))
+    if len(read) == 1 and clauses[0].split(' ', 1)[0] in TELL and not read[0].doubts:
+        return None
     done = _Done()
     for number, clause in enumerate(read):
         # What 'it' is in a later clause, the sentence says, and no question before it.
@@ -158,25 +159,20 @@ def _in_clauses(question: Question, plain: str, answer: AnswerOne) -> Answer | N
     return _composed(done, question)
 
 
-def _is_simple(clause: Clause) -> bool:
-    told = clause.text.split(' ', 1)[0] in TELL and not clause.doubts
-    return told or (not clause.undone and not clause.doubts and len(clause.goals) <= 1)
-
-
-def _wary(question: Question, plain: str, answer: AnswerOne) -> Answer | None:
-    """Return the answer to a command that nobody can split: it may be one to a part of it."""
-    if not _begins_with_verb(plain) or {'and', 'then'}.isdisjoint(plain.lower().replace(',', ' ').split()):
-        return None
-    found = answer(question)
-    return replace(found, confidence=min(found.confidence, UNSURE))
+def _unsure(known: Answer, text: str = '') -> Answer:
+    return replace(known, text=text or known.text, confidence=min(known.confidence, UNSURE))
 
 
 def _do(clause: Clause, question: Question, answer: AnswerOne, done: _Done) -> None:
-    for goal in clause.goals:
-        known = _stop(goal, question, answer, done)
-        (done.understood if known else done.lost).append(goal.said)
+    for text, said in clause.goals.items():
+        found = coordinates_goal(text, question) or answer(replace(question, text=text))
+        is_place = found.kind is Kind.POSITION
+        if is_place and found.pose is not None:
+            done.stops.append(found)
+        done.texts.append(found.text)
+        (done.understood if is_place and found.confidence >= EVEN else done.lost).append(said)
     if clause.asks:
-        told = answer(replace(question, text=clause.asks))
+        told = answer(replace(question, text=clause.text))
         done.told.append(told)
         done.texts.append(told.text)
         known = told.kind is not Kind.NOT_SEEN and told.confidence >= EVEN
@@ -188,61 +184,32 @@ def _do(clause: Clause, question: Question, answer: AnswerOne, done: _Done) -> N
         done.undone.append(clause.text)
 
 
-def _stop(goal: Destination, question: Question, answer: AnswerOne, done: _Done) -> bool:
-    """Add a place that is to be visited; return whether it is surely the one that is meant."""
-    asked = replace(question, text=goal.text)
-    found = coordinates_goal(goal.text, question) or answer(asked)
-    known = found.kind is Kind.POSITION and found.confidence >= EVEN
-    if goal.source and known:
-        there = answer(replace(question, text=f'Is {goal.said} {goal.source}?'))
-        known = there.binary is True and there.confidence >= EVEN
-        if not known:
-            done.texts.append(f'Whether it is the one meant I do not know: {there.text}')
-    elif goal.source:
-        done.texts.append(found.text)
-        place = goal.source.split(' ', 1)[1]
-        found = answer(replace(question, text=f'Go to {place}'))
-    if found.kind is Kind.POSITION and found.pose is not None:
-        done.stops.append(found)
-    done.texts.append(found.text)
-    return known
-
-
 def _composed(done: _Done, question: Question) -> Answer:
     """Return one answer: to the places in their order, if there are any; as sure as its least sure part."""
-    visited = [hit for stop in done.stops for hit in _visited(stop)]
     # What was seen from one place is visited once; things and deeds have places of their own.
     seen = [stop.evidence[0] for stop in done.stops if stop.evidence[0].memory.source not in (OBJECT, AGENT)]
     if len(by_place(seen, question.same_place)) < len(seen):
         done.doubts.append('Of these, some are one place to me, to which I go once.')
-    parts = [*done.stops, *done.told]
-    sure = min((part.confidence for part in parts), default=UNTOLD)
+    sure = min((part.confidence for part in (*done.stops, *done.told)), default=UNTOLD)
     if done.lost or done.doubts:
         sure = min(sure, UNSURE)
     text = _text(done)
-    if not done.stops:
-        told = next((part for part in done.told if part.kind is not Kind.NOT_SEEN), None)
-        if told is None:
-            return Answer(Kind.NOT_SEEN, text, NAME, confidence=min(sure, UNTOLD))
-        evidence = {hit.memory.id: hit for part in done.told for hit in part.evidence}
-        return replace(told, text=text, evidence=tuple(evidence.values()), confidence=sure)
-    first = done.stops[0]
-    if len(done.stops) == 1:
+    if len(done.stops) > 1:
+        visited = [stop.evidence if stop.every_place else stop.evidence[:1] for stop in done.stops]
+        route = tuple(hit for hits in visited for hit in hits)
+        first = replace(done.stops[0], evidence=route, every_place=True, in_order=True)
         return replace(first, text=text, confidence=sure)
-    route = tuple(visited)
-    return replace(first, text=text, evidence=route, every_place=True, in_order=True, confidence=sure)
-
-
-def _visited(stop: Answer) -> Sequence[Hit]:
-    return stop.evidence if stop.every_place else stop.evidence[:1]
+    told = [part for part in done.told if part.kind is not Kind.NOT_SEEN]
+    if done.stops or told:
+        return replace((*done.stops, *told)[0], text=text, confidence=sure)
+    return Answer(Kind.NOT_SEEN, text, NAME, confidence=min(sure, UNTOLD))
 
 
 def _text(done: _Done) -> str:
     parts: list[str] = []
     if done.lost:
-        lost = '; '.join(done.lost)
         understood = f'I understood: {"; ".join(done.understood)}; not: ' if done.understood else ''
-        parts.append(f'{understood or "I do not know, or did not understand: "}{lost}.')
+        parts.append(f'{understood or "I do not know, or did not understand: "}{"; ".join(done.lost)}.')
     if done.undone:
         able = 'I can take you there, but cannot do this' if done.stops else 'I cannot do this'
         parts.append(f'{able}: {"; ".join(done.undone)}.')

@@ -1,7 +1,6 @@
 """Places that are said by their coordinates, and the asker's own: 'Go to x=2, y=3', 'Where am I?'"""
 
 import math
-import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -15,30 +14,27 @@ from remembr_ros.memory.motion.journey import heading
 
 NAME = 'offline'
 
-_NUMBER = r'[-+\u2212]?(?:\d+(?:\.\d+)?|\.\d+)'
+_NUMBER = r'[-+]?(?:\d+(?:\.\d+)?|\.\d+)'
 _METRES = r'(?: ?m(?:et(?:er|re)s?)?\b)?'
 _GO = (
-    r'(?:(?:go|drive|navigate|move|head|travel|proceed|walk|come|return)(?: back| over)?(?: with me)?'
-    r'|(?:take|bring|guide|lead|send|get)(?: me| us)?) to '
+    r'(?:(?:go|drive|navigate|move|head|travel|proceed|walk|come|return|take|bring|guide|lead|send|get)'
+    r'(?: back| over| with me| me| us)?) to '
     r'(?:(?:the )?(?:map )?(?:points?|positions?|coordinates?|locations?|places?|pose|goal)\b)? ?(?:at )?'
 )
-_TURN = r'(?:yaw|heading|theta|orientation|angle|facing)'
+_X_Y = (
+    rf'[(\[]? ?(?:x ?[=:]? ?)?(?P<x>{_NUMBER})(?![\d.]){_METRES} ?(?P<comma>[,;/]| and\b)? ?'
+    rf'(?:y ?[=:]? ?)?(?P<y>{_NUMBER})(?![\w.]){_METRES} ?[)\]]?'
+)
 _GOAL = any_case(
-    rf'^{_GO}[(\[]? ?(?:x ?[=:]? ?)?(?P<x>{_NUMBER}){_METRES} ?(?:[,;/]| and\b)? ?'
-    rf'(?:y ?[=:]? ?)?(?P<y>{_NUMBER}){_METRES}(?: ?,? ?(?:z ?[=:]? ?)(?P<z>{_NUMBER}){_METRES})? ?[)\]]?'
-    rf'(?: ?[,;]? ?(?:and |with )?(?:an? |the )?{_TURN} ?(?:of |is )?[=:]? ?(?P<turn>{_NUMBER})'
-    r' ?(?P<unit>\u00b0|deg(?:ree)?s?\b|rad(?:ian)?s?\b)? ?[)\]]?)?'
-    r'(?: ?,? ?(?:in|on|of) (?:the )?(?:(?:frame|map) )?(?P<where>[\w/-]+)(?: (?:frame|map))?)?'
-    r'(?: ?,? ?(?:please|now))*\W*$'
+    rf'^{_GO}{_X_Y}(?: ?[,;]? ?(?:and |with )?(?:an? |the )?(?:yaw|heading|theta|orientation|angle|facing) ?'
+    rf'(?:of |is )?[=:]? ?(?P<turn>{_NUMBER}) ?(?P<unit>\u00b0|deg(?:ree)?s?\b|rad(?:ian)?s?\b)? ?[)\]]?)?'
+    r'(?: ?,? ?(?:in|on|of) (?:the )?(?:(?:frame|map) (?!frame))?(?P<where>[\w/-]+)(?: (?:frame|map))?)?\W*$'
 )
-_LIKE_GOAL = any_case(
-    rf'^(?!.*\b(?:and|then) [a-z]){_GO}(?:[(\[] ?)?'
-    rf'(?:[xy] ?[=:] ?)?{_NUMBER}{_METRES} ?[,;/] ?(?:[xy] ?[=:] ?)?{_NUMBER}'
-)
+_LIKE_GOAL = any_case(rf'^(?!.*\b(?:and|then) [a-z]){_GO}{_X_Y}(?<=[\d)\]m])')
 _ASKER = any_case(
-    r'^(?:(?:and |so )*(?:where|at which place) (?:exactly )?|what(?:\'s| is) (?=(?:my|our|your) ))'
-    r'(?P<who>am i|are we|are you|is the robot'
-    r'|(?:my|our|your) (?:current )?(?:position|location|pose|coordinates))'
+    r'^(?:(?:where|at which place) (?:exactly )?|what(?:\'s| is) (?=(?:my|our|your) ))'
+    r'(?:(?P<you>am i|my)|(?P<we>are we|our)|are you|is the robot|your)'
+    r'(?: (?:current )?(?:position|location|pose|coordinates))?'
     r'(?: (?:right now|now|currently|exactly|at the moment|standing|located))*\W*$'
 )
 
@@ -48,33 +44,25 @@ def coordinates_goal(text: str, question: Question) -> Answer | None:
 
     It faces as whoever comes there, unless a heading is said: in radians, or in degrees if it says so.
     """
-    found = _GOAL.match(text.replace('\u2212', '-'))
+    text = text.replace('\u2212', '-')
+    found = _GOAL.match(text)
     if found is None:
-        if _LIKE_GOAL.match(text):
-            why = 'I do not understand these coordinates; say them as in "Go to x=2, y=3, yaw=1.57".'
-            return Answer(Kind.NOT_SEEN, why, NAME, confidence=UNTOLD)
-        return None
-    where = found['where'] or ''
-    if where.lower() not in ('', 'map', question.frame_id.lower(), question.map_id.lower()):
-        why = f'I know coordinates in the frame {question.frame_id} alone, on the map that I am on.'
-        return Answer(Kind.NOT_SEEN, why, NAME, confidence=UNTOLD)
-    x, y = float(found['x']), float(found['y'])
-    here = question.here
-    z = float(found['z'] or 0.0) if found['z'] or here is None else here.z
+        like = _LIKE_GOAL.match(text)
+        why = 'I do not understand these coordinates; say them as in "Go to x=2, y=3, yaw=1.57".'
+        return _none(why) if like and like['comma'] else None
+    if (found['where'] or '').lower() not in ('', 'map', question.frame_id.lower(), question.map_id.lower()):
+        return _none(f'I know coordinates in the frame {question.frame_id} alone, on the map that I am on.')
+    x, y, here = float(found['x']), float(found['y']), question.here
     yaw = 0.0 if here is None else math.atan2(y - here.y, x - here.x)
     if found['turn']:
         in_degrees = (found['unit'] or '').lower().startswith(('\u00b0', 'deg'))
         turn = math.radians(float(found['turn'])) if in_degrees else float(found['turn'])
         yaw = math.atan2(math.sin(turn), math.cos(turn))
-    pose = Pose(x, y, z, yaw)
+    pose = Pose(x, y, 0.0 if here is None else here.z, yaw)
     if not is_place(pose):
-        return Answer(Kind.NOT_SEEN, f'({x:g}, {y:g}) is no place on a map.', NAME, confidence=UNTOLD)
+        return _none(f'({x:g}, {y:g}) is no place on a map.')
     facing = f', facing {heading(pose, question.frame_id)}' if found['turn'] else ''
-    return _at(
-        pose,
-        f'The place said is at ({x:g}, {y:g}) {_map(question)}{_within(pose, question)}{facing}.',
-        question,
-    )
+    return _at(pose, f'The place said is at ({x:g}, {y:g}) {_where(pose, question)}{facing}.', question)
 
 
 def asker_place(text: str, question: Question, answer: Callable[[Question], Answer]) -> Answer | None:
@@ -87,53 +75,30 @@ def asker_place(text: str, question: Question, answer: Callable[[Question], Answ
         return None
     here, known = question.here, answer(question)
     if here is None:
-        if known.kind is Kind.NOT_SEEN:
-            return replace(known, text=f'I do not know where I am. {known.text}')
-        return replace(known, text=f'I do not know where I am now. By what I remember last: {known.text}')
-    robot = re.search(r'\b(?:you|your|robot)\b', found['who'], re.IGNORECASE)
-    who = (
-        'I am'
-        if robot
-        else 'You are'
-        if re.search(r'\b(?:i|my)\b', found['who'], re.IGNORECASE)
-        else 'We are'
-    )
-    text = f'{who} at ({here.x:.1f}, {here.y:.1f}) {_map(question)}{_within(here, question)}'
+        last = '' if known.kind is Kind.NOT_SEEN else ' now. By what I remember last:'
+        return replace(known, text=f'I do not know where I am{last or "."} {known.text}')
+    who = 'You are' if found['you'] else 'We are' if found['we'] else 'I am'
+    text = f'{who} at ({here.x:.1f}, {here.y:.1f}) {_where(here, question)}'
     text = f'{text}, facing {heading(here, question.frame_id)}.'
-    if robot:  # of what is remembered there, more may be asked
+    if who == 'I am':  # of what is remembered there, more may be asked
         return replace(known, text=f'{text} {known.text}' if known.kind is Kind.NOT_SEEN else text)
     return _at(here, text, question)
 
 
+def _none(why: str) -> Answer:
+    return Answer(Kind.NOT_SEEN, why, NAME, confidence=UNTOLD)
+
+
 def _at(pose: Pose, text: str, question: Question) -> Answer:
     # As a person's note is, without an id: where it cannot be reached, the robot stands beside it.
-    memory = Memory(
-        '',
-        '',
-        question.now_ns,
-        question.now_ns,
-        'a place that was said',
-        pose,
-        question.frame_id,
-        question.map_id,
-        source=PERSON,
-    )
-    return Answer(
-        Kind.POSITION,
-        text,
-        NAME,
-        pose=pose,
-        frame_id=question.frame_id,
-        map_id=question.map_id,
-        evidence=(Hit(memory, 1.0),),
-        confidence=1.0,
-    )
+    now_ns, frame_id, map_id = question.now_ns, question.frame_id, question.map_id
+    said = 'a place that was said'
+    memory = Memory('', '', now_ns, now_ns, said, pose, frame_id, map_id, source=PERSON)
+    at = Answer(Kind.POSITION, text, NAME, pose=pose, frame_id=frame_id, map_id=map_id, confidence=1.0)
+    return replace(at, evidence=(Hit(memory, 1.0),))
 
 
-def _map(question: Question) -> str:
-    return f'on map {question.map_id}' if question.map_id else f'in {question.frame_id}'
-
-
-def _within(pose: Pose, question: Question) -> str:
+def _where(pose: Pose, question: Question) -> str:
     place = question.places.of_pose(question.map_id, pose)
-    return '' if place is None else f', in {place.said}'
+    on_map = f'on map {question.map_id}' if question.map_id else f'in {question.frame_id}'
+    return on_map if place is None else f'{on_map}, in {place.said}'

@@ -8,7 +8,7 @@ import pytest
 
 from remembr_ros.agent.model import english
 from remembr_ros.agent.model.answer import Answer, Kind, Question
-from remembr_ros.agent.offline.commands.command_clauses import split_command
+from remembr_ros.agent.offline.commands.clause_reader import split_command
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
 from remembr_ros.embedding.embedders import get_embedder
@@ -190,6 +190,7 @@ def test_a_simple_request_is_answered_as_before(ask: Ask, text: str) -> None:
         ('Navigate to (2.0, 3.5)', 2.0, 3.5, math.atan2(3.5, 2.0)),
         ('please drive to 2.5 / -1', 2.5, -1.0, math.atan2(-1.0, 2.5)),
         ('go to 2 3 in map', 2.0, 3.0, math.atan2(3.0, 2.0)),
+        ('go to 2, 3 in the map frame', 2.0, 3.0, math.atan2(3.0, 2.0)),
         ('Go to the point x: 1 m y: -2 m with a heading of 90 degrees', 1.0, -2.0, math.pi / 2.0),
         ('take me to [4, 5], yaw=-1.5', 4.0, 5.0, -1.5),
     ],
@@ -207,6 +208,10 @@ def test_other_coordinates_are_not_understood(ask: Ask, text: str) -> None:
     answer = ask(text)
     assert answer.kind is Kind.NOT_SEEN
     assert answer.confidence < 0.5
+
+
+def test_one_number_is_no_place(ask: Ask) -> None:
+    assert ask('Go to 23').kind is Kind.NOT_SEEN
 
 
 def test_where_the_asker_is(ask: Ask) -> None:
