@@ -54,8 +54,8 @@ _WITH_NUMBER = any_case(r'\bthe (?=(?:room|lab|ward|gate|floor|door|level|office
 class Clause:
     """A part of a command that has a verb of its own.
 
-    :param goals: questions for the places to visit, in their order, each with what it is called
-    :param asks: it is a question that wants an answer
+    :param goals: requests for the places to visit, in their order, each with what it is called
+    :param asks: the goal is a question that wants an answer
     :param undone: it wants more than to be told something or to be taken somewhere
     :param doubts: sentences that say why nobody is sure of it
     :param known: its verb is understood
@@ -124,51 +124,50 @@ class ClauseReader:
         text = self._bound(text)
         tree = _command_tree(text)
         root = tree.words[_FIRST]
-        said = tree.words[_FIRST + 1 : _tells(tree.words)]
         objects = [*tree.children(root, 'dobj'), *tree.about(root, 'for')]
+        said = tree.words[_FIRST + 1 : _tells(tree.words)]
         thing = next((word for word in objects if word in said and word.low not in _ME), None)
         doubts = list(self._doubts(tree))
         if _ASKS.match(text):
             nouns = [word for word in tree if word.tag in ('NN', 'NNS') and word.dep != 'compound']
             self._thing = self._place = _phrase(tree, nouns[0]) if nouns else self._thing
-            return Clause(text, asks=True, doubts=doubts)
+            return Clause(text, {text: text}, asks=True, doubts=doubts)
         places = self._places(tree)
+        places.sort(key=lambda place: place[0] != 'from')  # from there, and then to the other
         if root.low in _GO and (thing is None or root.low in ('visit', 'revisit')):
-            several = [place for side in ('from', 'to') for low, place in places if low == side]
+            several = [place for _, place in places]
             if root.low == 'drive' or {'from', 'to'} - {low for low, _ in places}:
                 several = _joined(tree, thing or next(iter(tree.about(root, 'to')), None))
+            goals = {f'Go to {one}': one for one in several}
             self._place = places[-1][1] if places else self._place
-            goals = (
-                dict(map(_go_to, several)) if len(several) > 1 else {text: several[0] if several else text}
-            )
-            return Clause(text, goals, doubts=doubts)
+            return Clause(text, goals if len(goals) > 1 else {text: ''.join(several) or text}, doubts=doubts)
         finds = root.low in _FIND
         goals = {}
         if thing is not None and not self._is_person(tree, thing):
-            it = self._thing or thing.low if thing.low in _THING else _phrase(tree, thing)
-            if it not in self._sought:
-                sought = [it] if thing.low in _THING else _joined(tree, thing)
-                if finds and len(sought) < 2:  # with all that is said of it
-                    sought = [_said(tree.words[tree.below(thing)[0].index :])]
-                goals = {f'Where is {one}?': one for one in sought}
-                there = _TO | (_IN if root.low in _PUT else frozenset())
-                doubts += [
-                    f'Whether it is the one {low} {place} I do not know.'
-                    for low, place in places
-                    if not (finds or low in there)
-                ]
+            goals = self._things(tree, thing, finds)
+            if goals:
+                there = _TO | _IN if root.low in _PUT else _TO
+                of = '' if finds else ', '.join(f'{low} {one}' for low, one in places if low not in there)
+                doubts += [f'Whether it is the one {of} I do not know.'] if of else []
                 places = [] if finds else [place for place in places if place[0] in there]
-            self._thing = self._place = it
-            self._sought.add(it)
         elif thing is not None:
             self._thing = ''
-        places.sort(key=lambda place: place[0] != 'from')  # from there, and then to the other
-        goals |= dict(_go_to(place) for _, place in places)
+        goals |= {f'Go to {place}': place for _, place in places}
         self._place = places[-1][1] if places else self._place
         if finds and not goals:
-            who = text if thing is None else _phrase(tree, thing)
-            goals = {f'Where is {who}?' if thing else text: who}
+            goals = {text: text}
         return Clause(text, goals, undone=not finds, doubts=doubts, known=root.low in VERBS)
+
+    def _things(self, tree: Tree, thing: Word, finds: bool) -> dict[str, str]:
+        """Return the requests for things, if they were not found by a clause before."""
+        it = self._thing or thing.low if thing.low in _THING else _phrase(tree, thing)
+        is_new = it not in self._sought
+        self._thing = self._place = it
+        self._sought.add(it)
+        sought = [it] if thing.low in _THING else _joined(tree, thing)
+        if finds and len(sought) < 2:  # with all that is said of it
+            sought = [_said(tree.words[tree.below(thing)[0].index :])]
+        return {f'Where is {one}?': one for one in sought} if is_new else {}
 
     def _bound(self, text: str) -> str:
         """Return a clause with the thing and the place of one before."""
@@ -236,10 +235,6 @@ def _tells(words: Sequence[Word]) -> int | None:
     """Return where a clause begins to tell what was: 'where you saw the man'; None: nowhere."""
     told = (word.index for word in words if word.dep == 'nsubj' and word.tag == 'PRP')
     return next((index for index in told if index >= _FIRST), None)
-
-
-def _go_to(place: str) -> tuple[str, str]:
-    return f'Go to {place}', place
 
 
 def _said(words: Sequence[Word]) -> str:

@@ -4,8 +4,8 @@ Each clause of a command is a request of its own. Nobody is sure of a command th
 which a place is not known, or that is about persons: nobody is known by sight.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from remembr_ros.agent.model import english
 from remembr_ros.agent.model.answer import Answer, Kind, Question
@@ -63,24 +63,22 @@ _PAST = any_case(r'\b(?:you|we|i|was|were|did|saw|seen|last|tell|show|say|check|
 """Tells what was, or begins a question: 'where you were at 3 pm', 'check if the door is open'."""
 
 
-@dataclass(slots=True)
-class _Done:
-    """What came of a command so far.
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What is known of one request of a clause.
 
-    :ivar stops: the places to visit, in order
-    :ivar told: the answers to what is to be told
-    :ivar texts: what is said of both, in order
-    :ivar lost: what was not understood or is not known, in the asker's words
-    :ivar undone: what no memory can do, in the asker's words
+    :param said: the request, in the asker's words
+    :param is_stop: it is a place that is to be visited, and not only told
     """
 
-    stops: list[Answer] = field(default_factory=list)
-    told: list[Answer] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    understood: list[str] = field(default_factory=list)
-    lost: list[str] = field(default_factory=list)
-    undone: list[str] = field(default_factory=list)
-    doubts: list[str] = field(default_factory=list)
+    said: str
+    is_stop: bool
+    answer: Answer
+
+    @property
+    def is_known(self) -> bool:
+        wrong = self.answer.kind is not Kind.POSITION if self.is_stop else self.answer.kind is Kind.NOT_SEEN
+        return not wrong and self.answer.confidence >= EVEN
 
 
 def answer_command(question: Question, answer: AnswerOne) -> Answer | None:
@@ -111,9 +109,10 @@ def _both(question: Question, answer: AnswerOne) -> Answer | None:
 def _refused(text: str, plain: str) -> Answer | None:
     """Return that nothing is done: 'Can you juggle?', 'Do not go there'."""
     able, never = _ABLE.search(text), _NEVER.match(plain)
+    verb = able['verb'] if able and plain.startswith(able['verb']) else 'see'
     if never is not None and never['verb'].lower() in VERBS:
         why = f'I do nothing of myself, and remember no order: {plain}.'
-    elif _STOP.match(plain) or (able and plain.startswith(able['verb']) and able['verb'] not in _RECALLING):
+    elif _STOP.match(plain) or verb.lower() not in _RECALLING:
         why = (
             f'I cannot do this, or do not understand it: {plain}. I tell what I remember, and where that was.'
         )
@@ -152,66 +151,47 @@ def _in_clauses(question: Question, plain: str, answer: AnswerOne) -> Answer | N
         return _unsure(known, ' '.join(dict.fromkeys([known.text, *read[0].doubts])))
     if len(read) == 1 and clauses[0].split(' ', 1)[0] in TELL and not read[0].doubts:
         return None
-    done = _Done()
-    for number, clause in enumerate(read):
+    parts: list[_Part] = []
+    for clause in read:
         # What 'it' is in a later clause, the sentence says, and no question before it.
-        _do(clause, question if not number else replace(question, prior=None), answer, done)
-    return _composed(done, question)
+        asked = question if clause is read[0] else replace(question, prior=None)
+        for text, said in clause.goals.items():
+            found = coordinates_goal(text, asked) or answer(replace(asked, text=text))
+            parts.append(_Part(said, not clause.asks, found))
+    return _composed(read, parts, question)
 
 
 def _unsure(known: Answer, text: str = '') -> Answer:
     return replace(known, text=text or known.text, confidence=min(known.confidence, UNSURE))
 
 
-def _do(clause: Clause, question: Question, answer: AnswerOne, done: _Done) -> None:
-    for text, said in clause.goals.items():
-        found = coordinates_goal(text, question) or answer(replace(question, text=text))
-        is_place = found.kind is Kind.POSITION
-        if is_place and found.pose is not None:
-            done.stops.append(found)
-        done.texts.append(found.text)
-        (done.understood if is_place and found.confidence >= EVEN else done.lost).append(said)
-    if clause.asks:
-        told = answer(replace(question, text=clause.text))
-        done.told.append(told)
-        done.texts.append(told.text)
-        known = told.kind is not Kind.NOT_SEEN and told.confidence >= EVEN
-        (done.understood if known else done.lost).append(clause.text)
-    done.doubts += clause.doubts
-    if not clause.known:
-        done.lost.append(clause.text)
-    elif clause.undone:
-        done.undone.append(clause.text)
-
-
-def _composed(done: _Done, question: Question) -> Answer:
+def _composed(read: Sequence[Clause], parts: Sequence[_Part], question: Question) -> Answer:
     """Return one answer: to the places in their order, if there are any; as sure as its least sure part."""
+    stops = [part.answer for part in parts if part.is_stop and part.answer.kind is Kind.POSITION]
+    told = [part.answer for part in parts if not part.is_stop and part.answer.kind is not Kind.NOT_SEEN]
+    doubts = [doubt for clause in read for doubt in clause.doubts]
     # What was seen from one place is visited once; things and deeds have places of their own.
-    seen = [stop.evidence[0] for stop in done.stops if stop.evidence[0].memory.source not in (OBJECT, AGENT)]
+    seen = [stop.evidence[0] for stop in stops if stop.evidence[0].memory.source not in (OBJECT, AGENT)]
     if len(by_place(seen, question.same_place)) < len(seen):
-        done.doubts.append('Of these, some are one place to me, to which I go once.')
-    sure = min((part.confidence for part in (*done.stops, *done.told)), default=UNTOLD)
-    if done.lost or done.doubts:
-        sure = min(sure, UNSURE)
-    text = _text(done)
-    if len(done.stops) > 1:
-        visited = [stop.evidence if stop.every_place else stop.evidence[:1] for stop in done.stops]
+        doubts.append('Of these, some are one place to me, to which I go once.')
+    understood = '; '.join(part.said for part in parts if part.is_known)
+    lost = [part.said for part in parts if not part.is_known]
+    lost += [clause.text for clause in read if not clause.known]
+    undone = '; '.join(clause.text for clause in read if clause.undone and clause.known)
+    texts = [part.answer.text.removesuffix('.') for part in parts]
+    if undone:
+        texts.insert(0, f'I {"can take you there, but " if stops else ""}cannot do this: {undone}')
+    if lost:
+        unknown = f'I understood: {understood}; not' if understood else 'I do not know, or did not understand'
+        texts.insert(0, f'{unknown}: {"; ".join(lost)}')
+    text = ' '.join(dict.fromkeys([*doubts, *(f'{text}.' for text in texts)]))
+    sure = min((part.answer.confidence for part in parts), default=UNTOLD)
+    sure = min(sure, UNSURE) if lost or doubts else sure
+    if len(stops) > 1:
+        visited = [stop.evidence if stop.every_place else stop.evidence[:1] for stop in stops]
         route = tuple(hit for hits in visited for hit in hits)
-        first = replace(done.stops[0], evidence=route, every_place=True, in_order=True)
+        first = replace(stops[0], evidence=route, every_place=True, in_order=True)
         return replace(first, text=text, confidence=sure)
-    told = [part for part in done.told if part.kind is not Kind.NOT_SEEN]
-    if done.stops or told:
-        return replace((*done.stops, *told)[0], text=text, confidence=sure)
+    if stops or told:
+        return replace((*stops, *told)[0], text=text, confidence=sure)
     return Answer(Kind.NOT_SEEN, text, NAME, confidence=min(sure, UNTOLD))
-
-
-def _text(done: _Done) -> str:
-    parts: list[str] = []
-    if done.lost:
-        understood = f'I understood: {"; ".join(done.understood)}; not: ' if done.understood else ''
-        parts.append(f'{understood or "I do not know, or did not understand: "}{"; ".join(done.lost)}.')
-    if done.undone:
-        able = 'I can take you there, but cannot do this' if done.stops else 'I cannot do this'
-        parts.append(f'{able}: {"; ".join(done.undone)}.')
-    texts = [text if text.endswith(('.', '?', '!')) else f'{text}.' for text in done.texts]
-    return ' '.join(dict.fromkeys([*parts, *done.doubts, *texts]))
