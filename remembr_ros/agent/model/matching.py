@@ -74,17 +74,12 @@ def words_found(sought: Sought, memory: Memory) -> list[bool]:
     return [_is_present(word, present, MIN_MISREAD, deed=word == sought.deed) for word in asked_words(sought)]
 
 
-def says(text: str, word: str, *forms: str, name: bool = False) -> bool:
-    """Tell whether a text has a word, another form of it or another word for the same.
-
-    :param name: it is a name, which has one form: Gates is no gate
-    """
+def says(text: str, word: str, *forms: str) -> bool:
+    """Tell whether a text has a word, another form of it or another word for the same."""
     spoken = words(text)
-    if name and is_word(word):
-        return word in spoken
     present = {*map(stem, spoken), *map(term_of, spoken)}
     least = MIN_MISREAD if _is_known(word) else MISSPELLED
-    return any(_is_present(stem(form), present, least) or term_of(form) in present for form in (word, *forms))
+    return any(_is_present(stem(w), present, least) or term_of(w) in present for w in (word, *forms))
 
 
 def is_colour(text: str) -> bool:

@@ -72,8 +72,11 @@ def _why_untold(request: Request, recall: Recall, scope: Scope, total: int) -> s
         return NAMELESS
     if not _could_be_seen(request, recall, scope):
         detected = recall.count(replace(scope, source=OBJECT))
-        looked = 'I have seen some sorts of things, but none like it,' if detected else 'I only read signs,'
-        return f'I cannot tell: of all that I remember of that, {looked} and none names {thing}.'
+        if detected:
+            return (
+                f'I cannot tell: nothing that I know how to tell by sight is {thing}, and no sign names it.'
+            )
+        return f'I cannot tell: of all that I remember of that, I only read signs, and none names {thing}.'
     titled = not TITLES.isdisjoint(words(thing))
     named = request.names and (titled or (request.now and not request.numbered))  # 'Room 117' is no person
     if request.deed or named or 'who' in request.said:

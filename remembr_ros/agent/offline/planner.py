@@ -166,6 +166,9 @@ def _from_sights(  # noqa: PLR0917
     else:
         others = _seen_by_others(request, question, recall, scope)
         claim = others or absence_claim(request, question, recall, scope, total)
+    relation = request.relation
+    if relation is not None and is_colour(relation.second):  # 'next to a white one': of what?
+        claim = replace(claim, confidence=min(claim.confidence, PERHAPS))
     return replace(claim, note=taken, about=_anchors(request))
 
 

@@ -158,6 +158,10 @@ _HAVE = frozenset(('have', 'has'))
 _EVERY_TIME = frozenset(
     ('every time', 'each time', 'all times', 'all the times', 'what times', 'which times')
 )
+_WAY_OUT = any_case(
+    r'\b(?:get|go|come|find (?:an?|the|my|our) way) out'
+    r'(?: of (?:here|there|this (?:building|place|house)))?(?=\W*$)'
+)
 _WALK = r'(?:get|got|go|went|gone|come|came|drive|drove|walk|walked)'
 _INDOORS = any_case(
     rf'\b(?:(?P<out>exit(?:ed|ing)?|le(?:ft|ave|aving)|{_WALK} out of)'
@@ -175,7 +179,7 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
     :param reach: see :func:`remembr_ros.agent.times.time_window.parse_window`
     """
     window = parse_window(text, now_ns, zone, reach)
-    rest, indoors, out = _inside(window.rest)
+    rest, indoors, out = _inside(_WAY_OUT.sub('get to the exit', window.rest))
     plain, kind = _asking(rest)
     relation = parse_relation(plain)
     asked, spoken = words(plain), said_in(plain)

@@ -1,12 +1,13 @@
 """Which words of a question an answer is about: while others are left, nobody is sure of it."""
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.answer_text import EVEN
-from remembr_ros.agent.model.english import Tree, Word, is_there, parse
+from remembr_ros.agent.model.english import Tree, Word, is_there, is_word, parse
 from remembr_ros.agent.model.grounding import Choice, Claim
 from remembr_ros.agent.model.matching import says
 from remembr_ros.agent.model.relevance_model import PERHAPS
@@ -15,6 +16,7 @@ from remembr_ros.agent.offline.question_terms import names
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.deeds.names import PLAIN, WEAK
 from remembr_ros.memory.deeds.verbs import is_form, is_same_kind
+from remembr_ros.memory.matching.ranking import split_sentences
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
@@ -33,7 +35,7 @@ _APART = _set(
     'during while'
 )
 _COMMON = _set(
-    'be do have let please ok okay hey hi hello robot yes thank thanks so then also too just ever already '
+    'be have let please ok okay hey hi hello robot yes thank thanks so then also too just ever already '
     'now currently here there again exactly actually really maybe perhaps ask tell show say know remember '
     'recall thing object item something anything everything stuff kind sort type one other '
     'place spot location position where somewhere anywhere area ago name list give describe look see find '
@@ -48,6 +50,11 @@ _ATTRIBUTES = _set(
 )
 """Nouns of what things have, which nobody sees without them."""
 
+_RANKED = (
+    _set('most least latest longest shortest nearest closest farthest furthest earliest last first'),
+    _set('latest longest shortest nearest closest farthest furthest earliest last first busiest'),
+)
+"""Superlatives that are known, and those of deeds."""
 _CHOOSING = _set(
     'near nearest closest nearby far farthest furthest last latest recent first early earliest often most '
     'all every each'
@@ -154,29 +161,52 @@ def found(claim: Claim, by: str, text: str, request: Request, taken: Collection[
         if claim.denies:
             about |= _own_things(tree) if by == 'deeds' else _things(tree, request.phrase)
         shown = list(_texts(claim, by))
-        left = [
-            word
-            for word in content
-            if not _is_met(word, asked, about, shown, claim if by == 'deeds' else None)
-        ]
-    return Accounted(
-        claim, by, tuple(word.text for word in left), tuple(word.text for word in content if word not in left)
-    )
+        deeds = claim if by == 'deeds' else None
+        left = [word for word in content if not _is_met(word, asked, about, shown, deeds)]
+        if by == 'sights' and claim.binary:
+            left += [verb for verb in content if verb not in left and _is_of_others(verb, tree, shown[0])]
+    said_of = tuple(word.text for word in content if word not in left)
+    return Accounted(claim, by, tuple(word.text for word in left), said_of)
 
 
 def _is_met(
-    word: Word, asked: set[str] | frozenset[str], about: set[str], shown: Sequence[str], deeds: Claim | None
+    word: Word, asked: Collection[str], about: set[str], shown: Sequence[str], deeds: Claim | None
 ) -> bool:
-    spoken = set(words(word.text))
-    if {word.low, word.lemma} & asked or spoken <= asked | about or word.lemma in about:
-        return True
-    if word.low in _NEGATIVE | _ABLE:
+    """Tell whether a claim is about a word: it asks for such, was looked for, or is in what was found."""
+    if word.tag == 'MD':
         return False
+    if word.tag in ('JJS', 'RBS') and word.low not in about:
+        return word.low in asked and word.low in _RANKED[deeds is not None]
+    spoken = set(words(word.text))
+    is_asked = not {word.low, word.lemma}.isdisjoint(asked) or spoken <= about.union(asked)
+    return is_asked or word.lemma in about or (word.low not in _NEGATIVE and _is_shown(word, shown, deeds))
+
+
+def _is_shown(word: Word, shown: Sequence[str], deeds: Claim | None) -> bool:
     if word.low in _WHO:
-        return any(names(text) for text in shown) or any(says(text, 'person') for text in shown)
-    if any(says(text, word.low, word.lemma, name=_is_name(word)) for text in shown):
+        return any(names(text) or says(text, 'person') for text in shown)
+    if _is_name(word) and is_word(word.low):  # Gates is no gate
+        return any(re.search(rf'\b(?:{word.text}|{word.text.upper()})\b', text) for text in shown)
+    if any(says(text, word.low, word.lemma) for text in shown):
         return True
     return deeds is not None and word.dep != 'amod' and _is_kind(word, deeds)
+
+
+def _is_of_others(verb: Word, tree: Tree, text: str) -> bool:
+    """Tell whether of what was seen somebody else does what is asked: power lines run, and nobody does."""
+    who = tree.children(verb, 'nsubj')
+    if (
+        verb.tag not in ('VBG', 'VBD', 'VB')
+        or not who
+        or who[0].low in _SELF
+        or verb.lemma in _SEEING | _COMMON
+    ):
+        return False
+    sentence = next((s for s in split_sentences(text) if says(s, verb.low, verb.lemma)), '')
+    told = parse(sentence)
+    doing = [word for word in told if word.lemma == verb.lemma]
+    around = {other.low for word in doing for other in (told.head(word), *told.children(word))}
+    return bool(doing) and not any(says(other, who[0].low, who[0].lemma) for other in around)
 
 
 def _tells(word: Word, tree: Tree) -> bool:

@@ -28,7 +28,7 @@ _IRREGULAR = {
 }
 _SAME = (
     'pick grab grasp take lift fetch collect retrieve remove grip get',
-    'place put lay leave deposit store stow set',
+    'place put lay leave deposit store stow set deliver',
     'go drive navigate travel head walk move trip journey ride visit come return',
     'open',
     'close shut',
