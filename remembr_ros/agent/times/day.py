@@ -6,32 +6,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 
 from remembr_ros.agent.model.quoting import any_case
-from remembr_ros.agent.times.time_expression import (
-    AGO,
-    AMOUNTS,
-    BARE_TEXT,
-    CLOCK,
-    CLOCK_TEXT,
-    NUMBER,
-    UNITS,
-    clock_moments,
-    grain_seconds,
-    latest_clock_moments,
-    parse_moment,
-    seconds_in,
-    time_of_day,
-    twice_a_day,
-    unit_in,
-    with_am_pm,
-)
+from remembr_ros.agent.times import time_expression as said
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.timestamps import NS, local, to_ns
 
 _EDGES = ('before', 'until', 'till', 'by', 'after', 'since', 'from')
 EDGE_TEXT = rf'\b({"|".join(_EDGES)})'
 ISO_DATE = r'\d{4}-\d\d-\d\d'
-_MONTHS = 'january february march april may june july august september october november december'.split()
-MONTH_TEXT = r'(?:' + '|'.join(rf'{month[:3]}(?:{month[3:]})?' for month in _MONTHS) + r'|sept)\b\.?'
+MONTHS = 'january february march april may june july august september october november december'.split()
+MONTH_TEXT = r'(?:' + '|'.join(rf'{month[:3]}(?:{month[3:]})?' for month in MONTHS) + r'|sept)\b\.?'
 _NTH = r'\d{1,2}(?:st|nd|rd|th)'
 YEAR_TEXT = r'(?:,?\s+\d{4}\b)'
 DATE_TEXT = (
@@ -67,9 +50,8 @@ _DAY = any_case(
 _PART_ALONE = any_case(rf'\b(?:(?:in|during) the (?P<part>{_PART_TEXT})|at (?P<night>night)){FOLLOWS}')
 _WITH_AN_END = any_case(rf'(?:{EDGE_TEXT}|\b(?:between|and|to|than))\s*$')
 DAY_TEXT = rf'(?:{DATE_TEXT}|{WEEKDAY_TEXT}|yesterday|today)'
-MONTHS = tuple(_MONTHS)
-OFF_TEXT = rf'\b{AMOUNTS}\s+(?:before|after)\s+{CLOCK_TEXT}'
-_OFF = any_case(rf'({AMOUNTS}) (before|after) ({CLOCK_TEXT})')
+OFF_TEXT = rf'\b{said.AMOUNTS}\s+(?:before|after)\s+{said.CLOCK_TEXT}'
+_OFF = any_case(rf'({said.AMOUNTS}) (before|after) ({said.CLOCK_TEXT})')
 LEFT = any_case(
     rf'\b(?:today|yesterday|tonight|(?:this|last) {_PART_TEXT}|(?:on|or|and|to|until|last)'
     rf' (?:{WEEKDAY_TEXT}|{_NTH}{FOLLOWS}))\b'
@@ -130,17 +112,18 @@ def find_day(text: str, now_ns: int, zone: tzinfo) -> Day | None:
         alone = _PART_ALONE.search(day.rest if day else text)
         if alone and not (day and day.in_part):
             part = (alone['part'] or alone['night']).lower()
-            rest = cut(alone.string, alone)
+            rest, without = (
+                cut(alone.string, alone),
+                _PART_ALONE.sub(' ', day.without if day else text, count=1),
+            )
             if day is not None:
-                without = _PART_ALONE.sub(' ', day.without, count=1)
                 day = replace(day, hours=_PARTS[part], ago=False, rest=rest, without=without)
             else:
-                day = Day(today, _LAST_NIGHT if part == 'night' else _PARTS[part], '', False, rest, rest)
-                day = _begun(day, now_ns)
+                hours = _LAST_NIGHT if part == 'night' else _PARTS[part]
+                day = _begun(Day(today, hours, '', False, rest, without), now_ns)
         elif day is not None and _THIS.search(text) and local(now_ns, zone).hour < _DAYBREAK:
             day = _begun(day, now_ns)
-        if day is not None:
-            _ = day.start_ns, day.end_ns  # of the year 9999 one cannot say when it ends
+        _ = day and (day.start_ns, day.end_ns)  # of the year 9999 one cannot say when it ends
     except (OverflowError, ValueError):
         return None
     return day
@@ -158,19 +141,13 @@ def _named(text: str, midnight: datetime) -> Day | None:
         return None
     day, part = ' '.join(found['day'].lower().split()), (found['part'] or found['of'] or '').lower()
     hours = _PARTS.get(part, (0, 24))
+    back = {'day before yesterday': 2, 'yesterday': 1, 'last': 1}.get(day, 0)
     if day == 'tonight':
         hours = _PARTS['evening']
-    elif day == 'day before yesterday':
-        midnight -= timedelta(days=2)
-    elif day == 'yesterday' or (day == 'last' and part != 'night'):
-        midnight -= timedelta(days=1)
-    elif day == 'last':
-        hours = _LAST_NIGHT
-    elif day == 'this' and part == 'night':
-        hours = (0, 6)
+    elif day in ('last', 'this') and part == 'night':
+        hours, back = (_LAST_NIGHT if day == 'last' else (0, 6)), 0
     elif (weekday := day.removeprefix('last ')) in WEEKDAYS:
-        back = (midnight.weekday() - WEEKDAYS.index(weekday)) % 7
-        midnight -= timedelta(days=back or (7 if day.startswith('last') else 0))
+        back = (midnight.weekday() - WEEKDAYS.index(weekday)) % 7 or (7 if day.startswith('last') else 0)
     elif found['date']:
         midnight = of_calendar(found['date'], midnight, 'day', 'month')
         if found['named'] and WEEKDAYS[midnight.weekday()] != found['named'].lower():
@@ -178,6 +155,7 @@ def _named(text: str, midnight: datetime) -> Day | None:
     elif found['month']:
         midnight = of_calendar(found['month'], midnight, 'month').replace(day=1)
         hours = (0, 24 * monthrange(midnight.year, midnight.month)[1])
+    midnight -= timedelta(days=back)
     edge = found[1] or ''
     before, after = text[: found.start()], text[found.end() :]
     return Day(midnight, hours, edge, False, f'{before} {edge} {after}', f'{before} {after}')
@@ -209,10 +187,14 @@ def of_calendar(text: str, today: datetime, *named: str) -> datetime:
 
 def _ago(text: str, midnight: datetime) -> Day | None:
     """Return the day of 'two days ago'; after 'since' and the like it is a moment."""
-    found = AGO.search(text)
-    if found is None or grain_seconds(found[0]) < UNITS['day'] or _WITH_AN_END.search(text[: found.start()]):
+    found = said.AGO.search(text)
+    if (
+        found is None
+        or said.grain_seconds(found[0]) < said.UNITS['day']
+        or _WITH_AN_END.search(text[: found.start()])
+    ):
         return None
-    days = timedelta(days=round(seconds_in(found[0]) / UNITS['day']))
+    days = timedelta(days=round(said.seconds_in(found[0]) / said.UNITS['day']))
     rest = cut(text, found)
     return Day(midnight - days, (0, 24), '', True, rest, rest)
 
@@ -237,43 +219,43 @@ class Clock:
 
     def moments(self, text: str) -> tuple[int, int] | None:
         """Return the first and the last moment that a text can mean; None: it names none."""
-        bare = re.fullmatch(BARE_TEXT, text) is not None
+        bare = re.fullmatch(said.BARE_TEXT, text) is not None
         try:
             if found := _OFF.fullmatch(text):
                 shown = self.moments(found[3])
-                by = seconds_in(found[1]) * (NS if found[2].lower() == 'after' else -NS)
+                by = said.seconds_in(found[1]) * (NS if found[2].lower() == 'after' else -NS)
                 return (max(shown[0] + by, 0), max(shown[1] + by, 0)) if shown else None
-            if CLOCK.fullmatch(text) or (bare and self.day is not None and self.day.in_part):
+            if said.CLOCK.fullmatch(text) or (bare and self.day is not None and self.day.in_part):
                 if self.day is None:
-                    return latest_clock_moments(text, self.until_ns, self.zone)
-                time, twice = time_of_day(text), twice_a_day(text)
+                    return said.latest_clock_moments(text, self.until_ns, self.zone)
+                time, twice = said.time_of_day(text), said.twice_a_day(text)
                 first = self.day.at(time, twice or (bare and time < timedelta(hours=13)))
                 if twice and not self.day.in_part:
-                    return clock_moments(first)[0], clock_moments(first + timedelta(hours=12))[1]
-                return clock_moments(first)
-            moment = None if bare else parse_moment(text, self.now_ns, self.zone)
+                    return said.clock_moments(first)[0], said.clock_moments(first + timedelta(hours=12))[1]
+                return said.clock_moments(first)
+            moment = None if bare else said.parse_moment(text, self.now_ns, self.zone)
         except (InvalidRequest, OverflowError, ValueError):
             return None
         return None if moment is None else (moment, moment)
 
     def between(self, first: str, second: str) -> tuple[int, int] | None:
         """Return from when to when 'between 9 and 5 pm' or '10 and 20 minutes ago' is; None: no time."""
-        if AGO.fullmatch(second):
-            if re.fullmatch(NUMBER, first, re.IGNORECASE):
-                first = f'{first} {unit_in(second)}'
-            if re.fullmatch(AMOUNTS, first, re.IGNORECASE):
+        if said.AGO.fullmatch(second):
+            if re.fullmatch(said.NUMBER, first, re.IGNORECASE):  # 'minutes' of '20 minutes ago'
+                first = f'{first} {said.PART.findall(second)[0][2]}'
+            if re.fullmatch(said.AMOUNTS, first, re.IGNORECASE):
                 first = f'{first} ago'
         elif not (self.day and self.day.in_part):
             if self.day is None and first.isdigit() and second.isdigit():
                 # 'between 9 and 10': of the morning or of the evening; 'between 23 and 2' is neither
                 second += ':00' if max(int(first), int(second)) > 12 else " o'clock"
-            first, second = with_am_pm(first, second)
+            first, second = said.with_am_pm(first, second)
         start, end = self.moments(first), self.moments(second)
         if start is None or end is None:
             return None
-        if end[1] < start[0] and not AGO.fullmatch(first) and CLOCK.fullmatch(second):
+        if end[1] < start[0] and not said.AGO.fullmatch(first) and said.CLOCK.fullmatch(second):
             # 'between 23:00 and 1:00', or it is 22:15 and the question 'between 22:00 and 23:00'
             # By the clock: a day may have 23 hours. "between 3 and 5 o'clock" at 4: in an hour.
-            later = timedelta(hours=12 if twice_a_day(second) else 24)
-            end = clock_moments(local(end[1], self.zone) + later)
+            later = timedelta(hours=12 if said.twice_a_day(second) else 24)
+            end = said.clock_moments(local(end[1], self.zone) + later)
         return min(start[0], end[0]), max(start[1], end[1])

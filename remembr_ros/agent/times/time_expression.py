@@ -41,7 +41,7 @@ _MORE = rf'(?:,?\s+(?:and\s+)?{_AMOUNT}){{0,3}}'
 AMOUNTS = rf'{_AMOUNT}{_MORE}'
 PERIOD = rf'(?:{_AMOUNT}|{UNIT}\b(?:{_AND_A_HALF})?){_MORE}'
 """Of 'the last hour': an amount whose number may be missing."""
-_PART = any_case(rf'\b(?:({_DIGITS}|{_WORDS}(?=\s))({_AND_A_HALF})?\s*)?({UNIT}|[sh])\b({_AND_A_HALF})?')
+PART = any_case(rf'\b(?:({_DIGITS}|{_WORDS}(?=\s))({_AND_A_HALF})?\s*)?({UNIT}|[sh])\b({_AND_A_HALF})?')
 # Of '1,000 minutes ago' and '5-10 minutes ago' not the last number alone
 AGO_TEXT = rf'(?<!\d[.,:-])\b{AMOUNTS}\s+ago\b'
 AGO = any_case(AGO_TEXT)
@@ -99,7 +99,8 @@ def in_digits(text: str) -> str:
     def written(found: re.Match[str]) -> str:
         if found['full']:
             return str(round(_number(found['full'])))
-        minutes = _minutes(found['past'] or found['to'])
+        spoken = re.sub(r'^a\s+|\s+minutes?$', '', (found['past'] or found['to']).lower())
+        minutes = {'half': 30, 'quarter': 15}.get(spoken) or round(_number(spoken))
         hour = round(_number(found['hour']))
         if found['to']:
             hour, minutes = (hour - 2) % 12 + 1 if hour <= 12 else hour - 1, 60 - minutes
@@ -114,11 +115,6 @@ def _number(text: str) -> float:
     return _NUMBERS[word] if word in _NUMBERS else float(word)
 
 
-def _minutes(text: str) -> int:
-    plain = re.sub(r'\s+minutes?$', '', text.lower())
-    return 30 if plain == 'half' else 15 if plain.endswith('quarter') else round(_number(plain))
-
-
 def twice_a_day(text: str) -> bool:
     """Return whether a clock time is one of the morning and of the evening: "9 o'clock"."""
     return "o'clock" in text.lower() and timedelta(hours=1) <= time_of_day(text) < timedelta(hours=13)
@@ -127,24 +123,15 @@ def twice_a_day(text: str) -> bool:
 def seconds_in(text: str) -> int:
     """Return the length of 'half an hour', '1 hour and 5 minutes', '90s', 'minute' [s]."""
     total = 0.0
-    for count, half, unit, half_unit in _PART.findall(text):
+    for count, half, unit, half_unit in PART.findall(text):
         number = _number(count or 'a') + (0.5 if half or half_unit else 0.0)
-        total += number * _unit_seconds(unit)
+        total += number * UNITS[unit.lower().removesuffix('s') or 's']
     return round(min(total, MAX_NS // NS))
 
 
 def grain_seconds(text: str) -> int:
     """Return the length of the longest unit in a text that has one [s]: who says '2 days' means days."""
-    return max(_unit_seconds(unit) for _, _, unit, _ in _PART.findall(text))
-
-
-def unit_in(text: str) -> str:
-    """Return the first unit of a text that has one: 'minutes' of '20 minutes ago'."""
-    return str(_PART.findall(text)[0][2])
-
-
-def _unit_seconds(unit: str) -> int:
-    return UNITS[unit.lower().removesuffix('s') or 's']
+    return max(seconds_in(unit) for _, _, unit, _ in PART.findall(text))
 
 
 def time_of_day(text: str) -> timedelta:
@@ -187,12 +174,9 @@ def with_am_pm(first: str, second: str) -> tuple[str, str]:
         pairs = [(f'{first} {word}', second) for word in _halves(half[1])]
     elif bare_second and other:
         pairs = [(first, f'{second} {word}') for word in _halves(other[1])]
-    elif bare_first != bare_second:  # 'between 9 and 10:30', 'between 9 and noon'
-        pairs = [tuple(f'{text}:00' if text.isdigit() else text for text in (first, second))]  # type: ignore[list-item]
-    elif ':' in first or ':' in second:
-        pairs = [(first if ':' in first else f'{first}:00', second if ':' in second else f'{second}:00')]
-    if not pairs:
-        return first, second
+    elif bare_first != bare_second or ':' in first + second:  # 'between 9 and 10:30', 'between 9 and noon'
+        first, second = (f'{text}:00' if text.isdigit() else text for text in (first, second))
+    pairs = pairs or [(first, second)]
     try:
         return next((pair for pair in pairs if time_of_day(pair[0]) < time_of_day(pair[1])), pairs[-1])
     except (InvalidRequest, ValueError):
