@@ -142,16 +142,15 @@ class ClauseReader:
             self._place = places[-1][1] if places else self._place
             return Clause(text, goals if len(goals) > 1 else {text: ''.join(several) or text}, doubts=doubts)
         finds = root.low in _FIND
-        goals = {}
-        if thing is not None and not self._is_person(tree, thing):
-            goals = self._things(tree, thing, finds)
-            if goals:
-                there = _TO | _IN if root.low in _PUT else _TO
-                of = '' if finds else ', '.join(f'{low} {one}' for low, one in places if low not in there)
-                doubts += [f'Whether it is the one {of} I do not know.'] if of else []
-                places = [] if finds else [place for place in places if place[0] in there]
-        elif thing is not None:
+        is_person = thing is not None and self._is_person(tree, thing)
+        goals = {} if thing is None or is_person else self._things(tree, thing, finds)
+        if is_person:
             self._thing = ''
+        elif goals:
+            there = _TO | _IN if root.low in _PUT else _TO
+            of = '' if finds else ', '.join(f'{low} {one}' for low, one in places if low not in there)
+            doubts += [f'Whether it is the one {of} I do not know.'] if of else []
+            places = [] if finds else [place for place in places if place[0] in there]
         goals |= {f'Go to {place}': place for _, place in places}
         self._place = places[-1][1] if places else self._place
         if finds and not goals:
@@ -247,11 +246,15 @@ def _said(words: Sequence[Word]) -> str:
 
 
 def _joined(tree: Tree, noun: Word | None) -> list[str]:
-    """Return what a noun is called, and each that 'and' joins to it; nothing of coordinates."""
+    """Return what a noun is called, and each that 'and' joins to it; nothing of coordinates.
+
+    Where more is said, as that they are 'in the kitchen', nobody knows of which of them.
+    """
     if noun is None or not re.search('[a-z]', _phrase(tree, noun)):
         return []
-    more = [_joined(tree, other) for other in tree.children(noun, 'conj', 'appos')]
-    return [_phrase(tree, noun), *(each for found in more for each in found)]
+    more = any(word.tag in ('IN', 'WDT', 'WRB') and word.low not in ('to', 'for', 'of') for word in tree)
+    others = [] if more else [_joined(tree, other) for other in tree.children(noun, 'conj', 'appos')]
+    return [_phrase(tree, noun), *(each for found in others for each in found)]
 
 
 def _own(tree: Tree, noun: Word) -> list[Word]:

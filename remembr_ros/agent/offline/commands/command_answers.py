@@ -40,14 +40,15 @@ _THANKS = any_case(r'[\s,]*\b(?:please|thanks|thank you|for me)\W*$')
 _BOTH = any_case(
     r'^\W*((?:did|have|had|was|is|are|were)\b.*?) both ((?:an?|the)\s.+?) and ((?:an?|the)\s.+?)\W*$'
 )
-_ABLE = any_case(r'\b(?:can|could|will|would) you(?: please)? (?P<verb>[a-z]+)')
 _RECALLING = VERBS | frozenset(
     'see hear name remember recall know explain read think recognise recognize detect compare confirm '
     'estimate point'.split()
 )
 """What somebody who remembers can do, or is told to do."""
-_NEVER = any_case(r"^(?:do not|don['\u2019]?t|never) (?P<verb>[a-z]+)\b")
-_STOP = any_case(r'^(?:stop|halt|cancel|abort|pause)(?: (?:it|that|this|now|driving|moving|here))*$')
+_NOTHING = any_case(
+    r"^(?:(?:do not|don['\u2019]?t|never) (?P<order>[a-z].*)"
+    r'|(?:stop|halt|cancel|abort|pause)(?: (?:it|that|this|now|driving|moving|here))*)$'
+)
 _UNIT = r'(?:second|sec|minute|min|hour|day|week)s?'
 _CLOCK = r'(?:\d{1,2}(?::\d\d)? ?[ap]\.?m\b\.?|\d{1,2}:\d\d|noon|midnight|\d{1,2} o\W?clock|half past \w+)'
 _DAY = r'(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|week|month|time|morning|evening|night)'
@@ -108,17 +109,13 @@ def _both(question: Question, answer: AnswerOne) -> Answer | None:
 
 def _refused(text: str, plain: str) -> Answer | None:
     """Return that nothing is done: 'Can you juggle?', 'Do not go there'."""
-    able, never = _ABLE.search(text), _NEVER.match(plain)
-    verb = able['verb'] if able and plain.startswith(able['verb']) else 'see'
-    if never is not None and never['verb'].lower() in VERBS:
-        why = f'I do nothing of myself, and remember no order: {plain}.'
-    elif _STOP.match(plain) or verb.lower() not in _RECALLING:
-        why = (
-            f'I cannot do this, or do not understand it: {plain}. I tell what I remember, and where that was.'
-        )
-    else:
-        return None
-    return Answer(Kind.NOT_SEEN, why, NAME, confidence=UNTOLD)
+    polite, nothing = _POLITE.match(text), _NOTHING.match(plain)
+    asked = polite is not None and ' you' in polite[0].lower()
+    unable = asked and plain.split(' ', 1)[0].lower() not in _RECALLING
+    if unable or (nothing is not None and (not nothing['order'] or begins_with_verb(nothing['order']))):
+        why = f'I cannot do this, or do not understand it, and remember no order: {plain}.'
+        return Answer(Kind.NOT_SEEN, why, NAME, confidence=UNTOLD)
+    return None
 
 
 def _not_now(question: Question, plain: str, answer: AnswerOne) -> Answer | None:
@@ -144,21 +141,24 @@ def _in_clauses(question: Question, plain: str, answer: AnswerOne) -> Answer | N
     read = [reader.read(clause) for clause in clauses]
     if not read:
         return None
-    if len(read) == 1 and len(read[0].goals) <= 1 and not read[0].undone:
-        if not read[0].doubts:
-            return None
-        known = answer(question)
-        return _unsure(known, ' '.join(dict.fromkeys([known.text, *read[0].doubts])))
-    if len(read) == 1 and clauses[0].split(' ', 1)[0] in TELL and not read[0].doubts:
+    first = read[0]
+    if len(read) == 1 and not first.doubts and (_is_simple(first) or clauses[0].split(' ', 1)[0] in TELL):
         return None
+    if len(read) == 1 and _is_simple(first):
+        known = answer(question)
+        return _unsure(known, ' '.join(dict.fromkeys([known.text, *first.doubts])))
     parts: list[_Part] = []
     for clause in read:
         # What 'it' is in a later clause, the sentence says, and no question before it.
-        asked = question if clause is read[0] else replace(question, prior=None)
+        asked = question if clause is first else replace(question, prior=None)
         for text, said in clause.goals.items():
             found = coordinates_goal(text, asked) or answer(replace(asked, text=text))
             parts.append(_Part(said, not clause.asks, found))
     return _composed(read, parts, question)
+
+
+def _is_simple(clause: Clause) -> bool:
+    return len(clause.goals) <= 1 and not clause.undone
 
 
 def _unsure(known: Answer, text: str = '') -> Answer:
@@ -167,8 +167,9 @@ def _unsure(known: Answer, text: str = '') -> Answer:
 
 def _composed(read: Sequence[Clause], parts: Sequence[_Part], question: Question) -> Answer:
     """Return one answer: to the places in their order, if there are any; as sure as its least sure part."""
-    stops = [part.answer for part in parts if part.is_stop and part.answer.kind is Kind.POSITION]
-    told = [part.answer for part in parts if not part.is_stop and part.answer.kind is not Kind.NOT_SEEN]
+    found = [part for part in parts if part.answer.kind is not Kind.NOT_SEEN]
+    stops = [part.answer for part in found if part.is_stop and part.answer.pose is not None]
+    told = [part.answer for part in found if not part.is_stop]
     doubts = [doubt for clause in read for doubt in clause.doubts]
     # What was seen from one place is visited once; things and deeds have places of their own.
     seen = [stop.evidence[0] for stop in stops if stop.evidence[0].memory.source not in (OBJECT, AGENT)]
@@ -187,11 +188,12 @@ def _composed(read: Sequence[Clause], parts: Sequence[_Part], question: Question
     text = ' '.join(dict.fromkeys([*doubts, *(f'{text}.' for text in texts)]))
     sure = min((part.answer.confidence for part in parts), default=UNTOLD)
     sure = min(sure, UNSURE) if lost or doubts else sure
-    if len(stops) > 1:
-        visited = [stop.evidence if stop.every_place else stop.evidence[:1] for stop in stops]
-        route = tuple(hit for hits in visited for hit in hits)
-        first = replace(stops[0], evidence=route, every_place=True, in_order=True)
-        return replace(first, text=text, confidence=sure)
-    if stops or told:
-        return replace((*stops, *told)[0], text=text, confidence=sure)
-    return Answer(Kind.NOT_SEEN, text, NAME, confidence=min(sure, UNTOLD))
+    if not stops and not told:
+        return Answer(Kind.NOT_SEEN, text, NAME, confidence=min(sure, UNTOLD))
+    shown = stops or told
+    first = replace(shown[0], text=text, confidence=sure)
+    if len(shown) == 1:
+        return first
+    visited = [stop.evidence[:1] if stops and not stop.every_place else stop.evidence for stop in shown]
+    route = tuple(hit for hits in visited for hit in hits)
+    return replace(first, evidence=route, every_place=bool(stops), in_order=bool(stops))

@@ -8,7 +8,7 @@ import pytest
 
 from remembr_ros.agent.model import english
 from remembr_ros.agent.model.answer import Answer, Kind, Question
-from remembr_ros.agent.offline.commands.clause_reader import split_command
+from remembr_ros.agent.offline.commands.clause_reader import ClauseReader, split_command
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
 from remembr_ros.embedding.embedders import get_embedder
@@ -208,6 +208,21 @@ def test_other_coordinates_are_not_understood(ask: Ask, text: str) -> None:
     answer = ask(text)
     assert answer.kind is Kind.NOT_SEEN
     assert answer.confidence < 0.5
+
+
+@pytest.mark.parametrize(
+    ('text', 'goals'),
+    [
+        ('find the cup and the vase', ['the cup', 'the vase']),
+        ('find the cup and the vase in the hall', ['the cup and the vase in the hall']),
+        ('find the cup and the vase that you saw', ['the cup and the vase that you saw']),
+        ('go from room 3 to ward 5', ['room 3', 'ward 5']),
+        ('visit room 101 and room 102', ['room 101', 'room 102']),
+        ('put the cup on the table in the hall', ['the cup', 'the table in the hall']),
+    ],
+)
+def test_of_several_each_is_a_goal_unless_more_is_said(text: str, goals: list[str]) -> None:
+    assert list(ClauseReader().read(text).goals.values()) == goals
 
 
 def test_one_number_is_no_place(ask: Ask) -> None:
