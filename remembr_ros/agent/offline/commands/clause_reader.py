@@ -32,12 +32,10 @@ _PERSONS = frozenset(
 _ME = frozenset(('me', 'us'))
 _THING = frozenset('it them that this one'.split())
 _IN = frozenset('in at on inside near by'.split())
-_TO = frozenset(('to', 'into', 'onto'))
-_ONWARD = ('to', 'into', 'back')
+_TO = frozenset(('to', 'into', 'onto', 'back'))
 _PLACING = _IN | _TO | {'from'}
 _LINKS = any_case(r'(?:[\s,;:.!]|\b(?:and|but|then|afterwards|finally|next|please|also)\b)+$')
 _JOINS = frozenset((',', ';', '.', '!', 'and', 'but', 'then'))
-_NOT = frozenset(("n't", 'n\u2019t', 'not', 'never', 'except', 'without'))
 _PAST = frozenset(('VBD', 'VBN'))
 
 _ASKS = any_case(
@@ -70,6 +68,7 @@ class Clause:
 
 
 def begins_with_verb(text: str) -> bool:
+    """Tell whether a text begins as a command does."""
     return re.split(r'\W', text.strip().lower(), maxsplit=1)[0] in VERBS
 
 
@@ -96,9 +95,9 @@ def split_command(text: str) -> list[str]:
     verb = ''
     for start, end in zip(starts, [*starts[1:], len(words)], strict=True):
         clause = _LINKS.sub('', _said(words[start:end]))
-        if words[start].low in _ONWARD:  # 'go to the kitchen, then to the lift'
+        if words[start].low in _TO:  # 'go to the kitchen, then to the lift'
             clause = f'{verb}{clause}'
-        verb = re.split(rf'\b(?:{"|".join(_ONWARD)})\b', clause)[0]
+        verb = re.split(rf'\b(?:{"|".join(_TO)})\b', clause)[0]
         clauses.append(f'{clause[:1].lower()}{clause[1:]}')
     # Nobody did what follows a question: 'What did you take and bring to the lift?'
     after = {words[start + 1].low for start in starts[1:] if start + 1 < len(words)}
@@ -186,7 +185,7 @@ class ClauseReader:
         for word in () if of_past and tree.words[_FIRST].low in TELL else tree.words[_FIRST + 1 : told]:
             if word.dep in ('dobj', 'pobj', 'dative', 'nsubj') and self._is_person(tree, word):
                 yield f'I know no person by sight, so not {_phrase(tree, word)}.'
-        if any(word.low in _NOT for word in tree):
+        if any(word.dep == 'neg' or word.low in ('not', 'never', 'except', 'without') for word in tree):
             yield 'I do not understand what is left out or not to be done.'
 
     def _places(self, tree: Tree) -> list[tuple[str, str]]:
@@ -221,7 +220,7 @@ def _command_tree(text: str) -> Tree:
 
 def _begins(words: Sequence[Word], word: Word, links: set[str]) -> bool:
     """Tell whether a clause begins with a word, the last but one of some, after one that has begun."""
-    if word.low in _ONWARD:
+    if word.low in _TO:
         return word.dep != 'aux'
     if word.low not in VERBS:
         return word.tag == 'VB' and word.dep != 'aux' and not links.isdisjoint(('and', 'then'))
