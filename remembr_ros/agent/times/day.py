@@ -12,7 +12,6 @@ from remembr_ros.timestamps import NS, local, to_ns
 
 _EDGES = ('before', 'until', 'till', 'by', 'after', 'since', 'from')
 EDGE_TEXT = rf'\b({"|".join(_EDGES)})'
-ISO_DATE = r'\d{4}-\d\d-\d\d'
 MONTHS = 'january february march april may june july august september october november december'.split()
 MONTH_TEXT = r'(?:' + '|'.join(rf'{month[:3]}(?:{month[3:]})?' for month in MONTHS) + r'|sept)\b\.?'
 _NTH = r'\d{1,2}(?:st|nd|rd|th)'

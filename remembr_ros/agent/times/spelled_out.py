@@ -44,8 +44,8 @@ _NTH_WORD = any_case(
 _THIS_UNIT = any_case(
     r'(?:\b(?P<edge>in|during|over|throughout|for|from|since|before|until|till|by|after) )?'
     r'(?:\b(?:the )?(?:whole|entire|all) (?:of )?(?:this |the )?|\bthis '
-    r'|\b(?P<last>(?:(?:the|this|my|your) )?last ))'
-    r'(?P<unit>week|month|year)\b(?! of\b)'
+    r'|\b(?P<last>(?:(?:the|this|my|your) )?last )|\bthe (?=\w+ before last\b))'
+    r'(?P<unit>week|month|year)(?P<twice> before last(?: (?:week|month|year))?)?\b(?! of\b)'
 )
 """Of the calendar: 'last week' ended on Sunday, but 'the last week' ends now."""
 _FIRST_DAY = {
@@ -64,7 +64,7 @@ _MONTHS_FIRST = any_case(
     r' (?P<rest>(?:\w+ )?(?:days?|weeks?))\b'
 )
 _PART_OF_MONTH = any_case(
-    r'(?:\b(?:in|during|over|for) )?\bthe (?P<end>first|last) '
+    r'(?:\b(?:in|during|over|for) )?\b(?:the )?(?P<end>first|last) '
     rf'(?:(?P<number>\d{{1,2}}|{"|".join(TO_TWENTY[1:11])}) )?'
     rf'(?P<unit>day|week)s? (?:of|in) (?P<month>{MONTH_TEXT}{YEAR_TEXT}?|(?:(?:the|this) )?month)'
     rf'(?:,? (?:the )?\d{{1,2}}{_TH}\s*(?:to|through|-|\u2013)\s*(?:the )?\d{{1,2}}{_TH}\b)?'
@@ -72,7 +72,7 @@ _PART_OF_MONTH = any_case(
 _UP_TO = any_case(r'\bup (?:to|until|till) (?=(?:noon|midday|midnight|\d{1,2}(?::\d\d|\s*[ap]m))\b)')
 _OF_LAST_WEEK = any_case(
     rf'(?:\bon )?\b(?:(?P<day>{WEEKDAY_TEXT}),? (?:of )?last week'
-    rf'|last week (?:on )?(?P<day_>{WEEKDAY_TEXT}))\b'
+    rf'|last week(?:,? on)? (?P<day_>{WEEKDAY_TEXT}))\b'
 )
 _WEEK_OF = any_case(
     r'\b(?:(?:in|during|over) )?(?:the )?week (?:of|from|beginning|starting) (?:on )?'
@@ -104,8 +104,8 @@ def spelled_out(text: str, now_ns: int, zone: tzinfo) -> str:
         if last and last.strip() != 'last':
             return found[0]
         first = today + _FIRST_DAY[unit]
-        if last:
-            first -= _LENGTH[unit]
+        if last or found['twice']:
+            first -= _LENGTH[unit] * (2 if found['twice'] else 1)
         end = min(first + _LENGTH[unit] - timedelta(days=1), today)
         if edge in ('since', 'before'):
             return f'{edge} {first.date()}'

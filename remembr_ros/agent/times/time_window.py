@@ -11,7 +11,6 @@ from remembr_ros.agent.times.day import (
     DAY_TEXT,
     EDGE_TEXT,
     FOLLOWS,
-    ISO_DATE,
     LEFT,
     MONTHS,
     OFF_TEXT,
@@ -52,7 +51,7 @@ _FIRST = any_case(
     rf'{_IN}the first (?P<period>{PERIOD}){OF_ALL}(?! (?:that|you|we|i|when|on which|in which)\b)'
 )
 
-_ISO_TEXT = rf'{ISO_DATE}(?:[T\s][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?'
+_ISO_TEXT = r'\d{4}-\d\d-\d\d(?:[T\s][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?'
 _TIME_TEXT = rf'(?:{AGO_TEXT}|{OFF_TEXT}|{_ISO_TEXT}|{CLOCK_TEXT}|now\b)'
 _BETWEEN = any_case(
     rf'\b(?:between|from) (?:at )?({_TIME_TEXT}|{AMOUNTS}|{BARE_TEXT}|{NUMBER}) (?:and|to|until|till) '
