@@ -56,6 +56,8 @@ def parse_day(request: Request, question: Question) -> DayRequest | None:
     if (window.after_ns, window.before_ns) == (None, None):
         window = parse_window(_BARE_DAY.sub(_on_the_day, window.rest), question.now_ns, question.zone)
     text = window.rest
+    if not set(words(request.target)) <= set(words(request.window.rest)):
+        return None  # it stands for something else: 'How do I get out of here?'
     narrowed = request.choice is not Choice.CITED_FIRST or request.relation or window.at_ns is not None
     elsewhere = request.kind not in (Kind.TEXT, Kind.POSITION) or request.here or request.other or request.far
     if narrowed or elsewhere:

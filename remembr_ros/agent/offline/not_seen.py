@@ -56,7 +56,9 @@ def absence_claim(request: Request, question: Question, recall: Recall, scope: S
     thing = request.thing or 'that'
     if not total:
         why = _why_nothing(request, question, recall, scope)
-        return Claim(Kind.NOT_SEEN, f'I have not seen {thing}: {why}.', confidence=1.0)
+        looked = (scope.after_ns, scope.before_ns, scope.place, scope.near) == (None, None, None, None)
+        # Of a time or a place of which nothing is remembered, nobody can tell what was there.
+        return Claim(Kind.NOT_SEEN, f'I have not seen {thing}: {why}.', confidence=1.0 if looked else UNTOLD)
     if why := _why_untold(request, recall, scope, total):
         return no_answer(why)
     if request.kind is Kind.BINARY:

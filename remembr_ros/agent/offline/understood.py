@@ -48,6 +48,7 @@ _ATTRIBUTES = _set(
     'colour color shape size material weight age height width length number price name kind sort type '
     'state condition brand temperature weather way time reason cause'
 )
+_OF_THINGS = _set('name number kind sort type way time reason cause state condition')
 """Nouns of what things have, which nobody sees without them."""
 
 _RANKED = (
@@ -73,15 +74,13 @@ _GOING = _set(
     'go take bring lead guide drive navigate walk move head return escort point direct proceed visit get '
     'come reach find locate way back follow travel run arrive search'
 )
-_TIMES = _set(
-    'time day date hour minute second week month moment long last first late early recently since when'
-)
+_TIMES = _set('time day date hour minute second week month moment long last first recently since when')
 _OF = {
     'goals': _GOING | _TIMES,
     'places': _GOING
     | _TIMES
     | _set(
-        'be stay spend enter leave exit inside room often frequently most least longest long shortest '
+        'or be stay spend enter leave exit inside room often frequently most least longest long shortest '
         'more visit unvisited never not far distance between each every known building total name metre '
         'meter time part tour contain hold see first last next before after inspect explore check through '
         'in pass miss skip yet'
@@ -112,7 +111,7 @@ _OF = {
     'motion': _GOING
     | _TIMES
     | _set(
-        'make turn left right fast slow slowly quickly speed drive go far distance stop stand wait halt '
+        'or make turn left right fast slow slowly quickly speed drive go far distance stop stand wait halt '
         'pause park still face heading direction head way move motion start begin continue set off metre '
         'kilometre top average total long longest often most first last u-turn second third after before '
         'at while pass side see end beginning orientation look point travel cover'
@@ -159,6 +158,7 @@ def found(claim: Claim, by: str, text: str, request: Request, taken: Collection[
             asked |= _GOING
         about = set(words(claim.about))
         if claim.denies:
+            asked = asked - _NEGATIVE
             about |= _own_things(tree) if by == 'deeds' else _things(tree, request.phrase)
         shown = list(_texts(claim, by))
         deeds = claim if by == 'deeds' else None
@@ -178,6 +178,8 @@ def _is_met(
     if word.tag in ('JJS', 'RBS') and word.low not in about:
         return word.low in asked and word.low in _RANKED[deeds is not None]
     spoken = set(words(word.text))
+    if word.lemma in _ATTRIBUTES and word.low not in about.union(asked).difference(_COMMON):
+        return False  # what has a name, or a colour, need not say it
     is_asked = not {word.low, word.lemma}.isdisjoint(asked) or spoken <= about.union(asked)
     return is_asked or word.lemma in about or (word.low not in _NEGATIVE and _is_shown(word, shown, deeds))
 
@@ -213,13 +215,16 @@ def _tells(word: Word, tree: Tree) -> bool:
     """Tell whether a word puts a condition that an answer has to meet."""
     if word.tag in _ASKING:
         return word.low in _WHO
-    if word.lemma in _WISHING:  # 'I want to sit', and not 'Who wants the parcel?'
-        return not {child.low for child in tree.children(word, 'nsubj')} & _SELF
-    if word.low in _NEGATIVE:
-        return word.dep != 'neg' or tree.head(word).dep != 'ROOT' or word.index > 2  # 'Isn't there a lift?'
     if word.tag == 'MD':
         return word.low in _ABLE and _asks_leave(word, tree)
-    return (word.pos in _CONTENT and word.dep not in ('aux', 'auxpass')) or word.low in _APART
+    if word.lemma in _WISHING:  # 'I want to sit', and not 'Who wants the parcel?'
+        return not {child.low for child in tree.children(word, 'nsubj')} & _SELF
+    if word.lemma in _OF_THINGS:  # 'the name of the street', and not 'which kind of cup'
+        return any(child.low == 'of' for child in tree.children(word, 'prep')) and word.dep != 'ROOT'
+    if word.dep == 'neg' and word.index <= 2:  # 'Isn't there a lift?'
+        return tree.head(word).dep != 'ROOT'
+    says_more = word.low in _NEGATIVE | _APART | {'or'}
+    return says_more or (word.pos in _CONTENT and word.dep not in ('aux', 'auxpass'))
 
 
 def _is_name(word: Word) -> bool:

@@ -66,7 +66,7 @@ def answer_by_places(request: Request, question: Question, recall: Recall, scope
         found = [visit for visit in inside if visit is not None and (others or visit.place in named)]
     about = _About(asked, request, places, question, recall, scope, found)
     never = asked.asked in _OF_VISITS - _OF_OTHERS and not found
-    if never and asked.places and _did_anything_at(asked.places, recall, scope):
+    if never and _did_anything_at(asked.places or places.all, recall, scope):
         return None
     claim = _never(about) if never else _ANSWERS[asked.asked](about)
     note = '' if whole else 'Of the latest that I remember: '
