@@ -66,10 +66,12 @@ def answer_deeds(  # noqa: PLR0911
     done = occurrences.deeds(anytime)
     several, rest = several_named(request.window.rest)
     asked = parse_deeds(rest)
+    if not done or asked is None:
+        return None
     seen = SEEN.search(asked.says) is not None
     earlier = asked.asked is DeedAsked.TIME and _EARLIER.search(asked.says)  # the thing is named before
     to_go = request.kind is Kind.POSITION and _GOAL.match(request.plain)
-    if not done or to_go or (seen and asked.asked not in _OF_SIGHTS and not earlier):
+    if to_go or (seen and asked.asked not in _OF_SIGHTS and not earlier):
         return None
     names = DeedNames(done, [(name, 'place') for deed in occurrences.places.all for name in deed.names])
     query: DeedQuery | None
@@ -84,12 +86,10 @@ def answer_deeds(  # noqa: PLR0911
         if state is not None:
             return replace(state, about=asked.says, confidence=SURE)  # its patterns fit the whole of it
         query = build_deed_query(asked, names, request, question, scope)
-    if query is None and asked.asked in _OF_SIGHTS:
-        query = DeedQuery(kind=SIGHT, object=occurrences.words_seen(asked.main, scope), scope=scope)
     if query is None:
         return None
     found = choose_deeds(query, occurrences)
-    if asked.at and not found.found and query.during is not None:  # 'when he asked you to'
+    if 'at' in asked.sides and not found.found and query.during is not None:  # 'when he asked you to'
         found = choose_deeds(replace(query, during=None, after=query.during), occurrences)
     if not found.found and query.outcomes == ('cancelled',):
         found = choose_deeds(replace(query, outcomes=('failed', 'cancelled')), occurrences)

@@ -7,7 +7,14 @@ from dataclasses import dataclass, replace
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim, yes_or_no
 from remembr_ros.agent.model.quoting import any_case
-from remembr_ros.agent.offline.deeds.deed_request import DeedAsked, DeedRequest
+from remembr_ros.agent.offline.deeds.deed_request import (
+    AVERAGE,
+    DISTINCT,
+    NEVER,
+    TOTAL,
+    DeedAsked,
+    DeedRequest,
+)
 from remembr_ros.agent.offline.deeds.understanding import DETAIL
 from remembr_ros.geometry import distance
 from remembr_ros.memory.deeds.choice import choose_deeds
@@ -91,7 +98,7 @@ def _count(about: FoundAnswer) -> Claim | None:
     deeds = about.some
     if not deeds:
         return Claim(Kind.TEXT, '0 times: never, as far as I remember.', hits_of(about.done[-1:]))
-    if about.asked.distinct:
+    if DISTINCT.search(about.asked.says):
         field = 'place' if about.query.kind == STAY else 'object'
         names = {getattr(deed.facts, field).casefold(): deed for deed in reversed(deeds)}
         if names.pop('', None) and not names:
@@ -123,7 +130,7 @@ def _said(about: FoundAnswer, text: str, deeds: Sequence[Occurrence], *, yes: bo
 
 def _days(about: FoundAnswer) -> Claim:
     days = by_day(about.some, about.question.zone)
-    if about.asked.asked is DeedAsked.PER_DAY and about.asked.average:
+    if about.asked.asked is DeedAsked.PER_DAY and AVERAGE.search(about.asked.says):
         whole = (max(days) - min(days)).days + 1
         text = f'{len(about.some) / whole:.1f} times a day, {len(about.some)} in {whole} days'
     elif about.asked.asked is DeedAsked.PER_DAY:
@@ -187,10 +194,10 @@ def _rooms(about: FoundAnswer) -> Claim | None:
 
 def _duration(about: FoundAnswer) -> Claim | None:
     deeds = about.some
-    if about.asked.average or about.asked.total:
-        seconds = sum(deed.seconds for deed in deeds)
-        seconds = seconds / len(deeds) if about.asked.average else seconds
-        how = 'On average' if about.asked.average else 'In total'
+    average = AVERAGE.search(about.asked.says) is not None
+    if average or TOTAL.search(about.asked.says):
+        seconds = sum(deed.seconds for deed in deeds) / (len(deeds) if average else 1)
+        how = 'On average' if average else 'In total'
         text = f'{how}, of {len(deeds)} times,'
     else:
         deed = _one(about)
@@ -235,7 +242,7 @@ def _outcome(about: FoundAnswer) -> Claim:
 
 
 def _whether(about: FoundAnswer) -> Claim:
-    if about.asked.never:
+    if NEVER.search(about.asked.says):
         return _deeds(about)
     deeds = about.some
     often = f'{len(deeds)} times, last: ' if len(deeds) > LAST else ''

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.model.quoting import any_case
-from remembr_ros.agent.offline.deeds.deed_request import DeedAsked, DeedRequest, parse_selection
+from remembr_ros.agent.offline.deeds.deed_request import NEVER, STEPS, DeedAsked, DeedRequest, which_ones
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.deeds.names import DeedNames, DeedPhrase
 from remembr_ros.memory.deeds.query import STAY, DeedOrder, DeedQuery
@@ -53,7 +53,7 @@ def build_deed_query(  # noqa: PLR0912
     main = names.read(last if _DOING.search(last) and request.window.at_ns is not None else asked.main)
     sides: dict[str, DeedQuery] = {}
     for name in ('at', 'after', 'before', 'during'):
-        if clause := getattr(asked, name):
+        if clause := asked.sides.get(name):
             meant = next((sides[other] for other in ('after', 'at') if other in sides), main.query(bare=True))
             side = _clause(clause, names, scope, meant)
             if side is None:
@@ -73,7 +73,7 @@ def build_deed_query(  # noqa: PLR0912
     if (query.object or query.receptacle) and not query.kind and _MOVED.search(asked.says):
         # Each time that it was put somewhere, or what was put there.
         query = replace(query, kind='place' if query.object or ' from ' not in asked.says else 'pick')
-    if asked.steps and not sides and not query.names_nothing:
+    if STEPS.search(asked.says) and not sides and not query.names_nothing:
         sides, query = {'during': replace(query, scope=scope)}, DeedQuery()
     if asked.asked is DeedAsked.DISTANCE and at is None and asked.order is not DeedOrder.LONGEST:
         if {'after', 'before'} <= sides.keys():
@@ -91,9 +91,14 @@ def build_deed_query(  # noqa: PLR0912
     elif sides and (asked.limit or asked.right or asked.nth):
         scope = replace(scope, after_ns=None, before_ns=None)  # what they are beside is of that time
     never = ''
-    if asked.never and asked.asked is DeedAsked.ROOMS:
+    if NEVER.search(asked.says) and asked.asked is DeedAsked.ROOMS:
         never = 'place'
-    elif asked.never and asked.asked is DeedAsked.DEEDS and not sides and _WHICH.search(asked.says):
+    elif (
+        asked.asked is DeedAsked.DEEDS
+        and not sides
+        and re.search(r'(?i)\b(?:which|what)\b.*', asked.says)
+        and NEVER.search(asked.says)
+    ):
         never = 'object'
     return replace(
         query,
@@ -141,7 +146,9 @@ def _main(  # noqa: PLR0911
     if not main.says_nothing and (main.names or not main.unknown):
         query = names.meant(main, exactly=asked.yes, outcomes=asked.outcomes)
         moved = asked.asked is DeedAsked.COUNT and _MOVED.search(asked.says)  # 'was it moved', by whoever
-        known = (bool(main.kind) and not main.weak) or about_self or generic or asked.steps or moved
+        known = (
+            (bool(main.kind) and not main.weak) or about_self or generic or STEPS.search(asked.says) or moved
+        )
         if query is not None:
             return query if known else None
     if main.kind and not main.names and asked.order is not DeedOrder.FIRST:
@@ -169,5 +176,4 @@ def _clause(text: str, names: DeedNames, scope: Scope, deed_query: DeedQuery) ->
     if query is not None and not query.object and re.search(r'\b(?:it|them)\b', text):
         attribute = query.attribute if phrase.names else f'{query.attribute} {deed_query.attribute}'.strip()
         query = replace(query, object=deed_query.object, attribute=attribute)
-    nth, *_ = parse_selection(text, DeedOrder.FIRST)
-    return None if query is None else replace(query, scope=scope, nth=nth)
+    return None if query is None else replace(query, scope=scope, nth=which_ones(text)[0])

@@ -7,6 +7,7 @@ from itertools import takewhile
 from remembr_ros.agent.model.english import Tree, Word
 from remembr_ros.agent.model.grounding import Choice
 from remembr_ros.agent.model.quoting import cardinal, ordinal
+from remembr_ros.agent.offline.deeds.sides import Side, find_sides
 from remembr_ros.agent.offline.deeds.thing_sorts import LIKE_THAT, SORTS, is_furniture
 from remembr_ros.memory.deeds.query import HANDLING, DeedOrder, DeedQuery
 from remembr_ros.memory.deeds.verbs import base
@@ -48,7 +49,6 @@ _HANDLED = frozenset(
 _PHASES = frozenset('start begin finish stop end'.split())
 _TAKING = frozenset('take need spend'.split())
 _MOVED = frozenset(map(base, 'move rearrange relocate'.split()))
-_SIDES = {'before': 'before', 'prior': 'before', 'after': 'after', 'following': 'after', 'between': 'between'}
 _INTO = frozenset('to onto on into in inside upon at'.split())
 _OUT = frozenset('from off out'.split())
 _COUNTED = frozenset('interaction object thing item step action deed'.split())
@@ -79,7 +79,7 @@ class WishTree:
         if goal is None:
             return None
         rest = self.tree.words[goal.index + 1 :]
-        related, steps = self._related(rest)
+        related, steps = self._related(goal)
         self.nth, self.never, self.to_place = None, False, False
         name, sort = self._phrase(goal)
         taken = any(w.lemma in _TAKING for w in rest if w.index not in self.sides)
@@ -145,46 +145,30 @@ class WishTree:
     def _is_like(self, said: list[str]) -> None:
         self.any_of = next((LIKE_THAT[base(word)] for word in said if base(word) in LIKE_THAT), said)
 
-    def _related(self, rest: Sequence[Word]) -> tuple[dict[str, DeedQuery], int]:
+    def _related(self, goal: Word) -> tuple[dict[str, DeedQuery], int]:
         """Return what something was done after and before, and how many deeds from that."""
         related, steps = dict[str, DeedQuery](), 1
-        for word in rest:
-            side = _SIDES.get(word.low, '')
-            anchors = self._anchors(word) if side and word.index not in self.sides else []
-            if len(anchors) != (2 if side == 'between' else 1):
+        for side in find_sides(self.tree):
+            if side.name not in ('after', 'before') or side.start <= goal.index:
                 continue
-            self._use(word)
-            below = {w.index for anchor in anchors for w in self.tree.below(anchor)}
-            self.sides |= {index for index in below if index >= word.index} | {word.index}
-            number, counted = self.tree.words[word.index - 2 : word.index]
+            start = side.start
+            number, counted = self.tree.words[start - 2 : start]
             if counted.lemma in _COUNTED and (count := cardinal(number.low)):
-                steps = count  # 'three interactions before'
-                self._use(number, counted)
-                self.sides |= {number.index, counted.index}
-            names = ('after', 'before') if side == 'between' else (side,)
-            related |= {name: self._anchor(anchor) for name, anchor in zip(names, anchors, strict=True)}
+                steps, start = count, start - 2  # 'three interactions before'
+            self.sides.update(range(start, side.stop))
+            self._use(*self.tree.words[start : side.said[0].index])
+            related[side.name] = self._anchor(side)
         return related, steps
 
-    def _anchors(self, word: Word) -> list[Word]:
-        """Return what a word of time is about: a thing, a verb, or between two of them."""
-        tree = self.tree
-        inner = [tree.head(word)] if word.dep == 'mark' else tree.children(word, 'pobj', 'pcomp')
-        inner = inner or tree.about(word)
-        if word.low != 'between' or not inner:
-            return inner[:1]
-        self._use(*(w for w in tree.below(inner[0]) if base(w.low) in _HANDLED))
-        pairs = ([one, *tree.children(one, 'conj')[:1]] for one in tree.below(inner[0]))
-        return next((pair for pair in pairs if len(pair) > 1), [])
-
-    def _anchor(self, word: Word) -> DeedQuery:
+    def _anchor(self, side: Side) -> DeedQuery:
         """Return the deed that a thing or a verb names."""
         self.nth = None
-        if word.tag.startswith('VB'):
-            query = self._clause(word, {w.index for w in self.tree.below(word)})
+        if side.anchor.tag.startswith('VB'):
+            query = self._clause(side.anchor, {w.index for w in side.said})
         else:
-            inner = self.tree.about(word) if word.lemma == 'interaction' else []
-            self._use(word)
-            query = DeedQuery(HANDLING, self._phrase((inner or [word])[0])[0])
+            inner = self.tree.about(side.anchor) if side.anchor.lemma == 'interaction' else []
+            self._use(side.anchor, *(w for w in side.said if base(w.low) in _HANDLED))
+            query = DeedQuery(HANDLING, self._phrase((inner or [side.anchor])[0])[0])
         return replace(query, nth=self.nth)
 
     def _deed(self, rest: Sequence[Word]) -> DeedQuery | None:
