@@ -119,7 +119,7 @@ def _is_of_sights(
     seen = replace(query.scope, source=CAPTIONER)
     if asked.asked is DeedAsked.DISTANCE:
         return (recall.survey(seen).driven_m or 0.0) > sum(deed.metres for deed in found.found)
-    whole = query.names_nothing and asked.asked in _OF_A_DAY and asked.nth is None
+    whole = query.names_nothing and asked.asked in _OF_A_DAY and query.nth is None
     moved = parse_motion(request.window.rest) is not None
     return (whole or moved) and recall.count(seen) > len(found.found)
 

@@ -101,8 +101,7 @@ def _count(about: FoundAnswer) -> Claim | None:
     if DISTINCT.search(about.asked.says):
         field = 'place' if about.query.kind == STAY else 'object'
         names = {getattr(deed.facts, field).casefold(): deed for deed in reversed(deeds)}
-        if names.pop('', None) and not names:
-            names = {deed.memory.caption: deed for deed in reversed(deeds)}
+        names.pop('', None)
         if names:
             text = f'{len(names)}: {", ".join(sorted(names))}.'
             return Claim(Kind.TEXT, text, hits_of(sorted(names.values(), key=lambda deed: deed.start_ns)))
@@ -113,19 +112,13 @@ def _count(about: FoundAnswer) -> Claim | None:
         deeds = (*failed, *deeds)
     elif len(deeds) <= LISTED:
         text += f': {about.told(deeds)}'
-    if about.query.outcomes:
-        every = choose_deeds(replace(about.query, outcomes=()), about.occurrences).every
-        lost = sum(deed.failed for deed in every)
-        if 0 < lost < len(every):
-            text += f'; of {len(every)} in all, {len(every) - lost} succeeded, {lost} failed'
     return _said(about, text, deeds)
 
 
 def _said(about: FoundAnswer, text: str, deeds: Sequence[Occurrence], *, yes: bool = True) -> Claim:
     """Return an answer; one with yes or no, where that is asked for."""
-    if about.asked.yes:
-        return yes_or_no(yes, f'{text}.', hits_of(deeds))
-    return Claim(Kind.TEXT, f'{text}.', hits_of(deeds))
+    text, hits = f'{text}.', hits_of(deeds)
+    return yes_or_no(yes, text, hits) if about.asked.yes else Claim(Kind.TEXT, text, hits)
 
 
 def _days(about: FoundAnswer) -> Claim:
@@ -169,12 +162,8 @@ def _one(about: FoundAnswer) -> Occurrence:
 def _time(about: FoundAnswer) -> Claim:
     deed = _one(about)
     also = f' (the last of {len(about.some)} times)' if len(about.some) > 1 else ''
-    return Claim(
-        Kind.TIME,
-        f'{deed.memory.caption.rstrip(".")}{also}',
-        [Hit(deed.as_memory, 1.0)],
-        choice=Choice.EARLIEST,
-    )
+    text = f'{deed.memory.caption.rstrip(".")}{also}'
+    return Claim(Kind.TIME, text, [Hit(deed.as_memory, 1.0)], choice=Choice.EARLIEST)
 
 
 def _where(about: FoundAnswer) -> Claim | None:
@@ -211,7 +200,7 @@ def _duration(about: FoundAnswer) -> Claim | None:
 
 def _distance(about: FoundAnswer) -> Claim | None:
     deeds = about.some
-    if about.asked.order is DeedOrder.LONGEST:
+    if about.query.order is DeedOrder.LONGEST:
         deeds = sorted(about.found.every, key=lambda deed: deed.metres)[-1:]
     metres = sum(deed.metres for deed in deeds)
     moved = [deed for deed in deeds if deed.metres > 0.0]
@@ -265,30 +254,26 @@ def no_deed_claim(about: FoundAnswer) -> Claim | None:
 
 def which_of(names: tuple[str, ...], about: FoundAnswer) -> Claim | None:
     """Return which of some things it was, or was not."""
-    done, last = {}, about.asked.nth == -1
+    done, last = {}, about.query.nth == -1
     for name in names:
         phrase = about.names.read(name)
         attribute = ' '.join((*(name_said for name_said, _ in phrase.names), *phrase.unknown)) or name
-        query = replace(about.query, attribute=attribute, never='', nth=None, limit=None)
-        query = replace(query, order=DeedOrder.FIRST)
+        query = replace(about.query, attribute=attribute, never='')
         if deeds := choose_deeds(query, about.occurrences).every:
             done[name] = deeds
     if _NONE.search(about.asked.says):
         left = [name for name in names if name not in done]
-        text = f'Not {", nor ".join(left)}' if left else 'All of them'
-        return Claim(
-            Kind.TEXT, f'{text}.', hits_of([deeds[-1] for deeds in done.values()] or about.done[-1:])
-        )
+        text = f'Not {", nor ".join(left)}.' if left else 'All of them.'
+        return Claim(Kind.TEXT, text, hits_of([deeds[-1] for deeds in done.values()] or about.done[-1:]))
     if not done:
         return no_deed_claim(about)
+    ordered = sorted(done, key=lambda name: -done[name][-1].start_ns if last else done[name][0].start_ns)
     if about.asked.asked is DeedAsked.COUNT:
         ordered = sorted(done, key=lambda name: -len(done[name]))
     elif about.asked.asked is DeedAsked.DURATION:
         ordered = sorted(done, key=lambda name: -sum(deed.seconds for deed in done[name]))
-    else:
-        ordered = sorted(done, key=lambda name: -done[name][-1].start_ns if last else done[name][0].start_ns)
     text = ', '.join(done)
-    if about.asked.nth or about.asked.asked in (DeedAsked.COUNT, DeedAsked.DURATION):
+    if about.query.nth or about.asked.asked in (DeedAsked.COUNT, DeedAsked.DURATION):
         best = done[ordered[0]]
         text = f'{ordered[0]}, {len(best)} times: {listed(about.question, [best[-1 if last else 0]])}'
     return Claim(Kind.TEXT, f'{text}.', hits_of(done[name][0] for name in ordered))

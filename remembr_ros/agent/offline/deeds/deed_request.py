@@ -4,12 +4,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from itertools import pairwise
 
 from remembr_ros.agent.model.english import is_there, parse
-from remembr_ros.agent.model.quoting import any_case, cardinal, ordinal
+from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.offline.deeds.sides import find_sides
-from remembr_ros.memory.deeds.query import DeedOrder
 from remembr_ros.memory.matching.terms import words
 
 _AUX = r"(?:did|do|does|have|has|had|was|were|is|are|am|could|can|will)(?:n['\u2019]?t)?"
@@ -18,36 +16,29 @@ _AUX = r"(?:did|do|does|have|has|had|was|were|is|are|am|could|can|will)(?:n['\u2
 class DeedAsked(Enum):
     """What a question asks of deeds, with the words that ask for it; the first that is found counts."""
 
-    DAY_OF_MOST = (
-        r'\b(?:day|date)\b.*\b(?:most|least|fewest|busiest)\b|\b(?:most|least|fewest|busiest)\b.*\bday\b'
-    )
+    DAY_OF_MOST = r'\bday\b.*\b(?:most|least|fewest|busiest)\b|\b(?:most|least|fewest|busiest)\b.*\bday\b'
     DAYS_WITHOUT = r"\bdays?\b.*\b(?:without|no|not|never|didn['\u2019]?t|weren['\u2019]?t|wasn['\u2019]?t)\b"
-    PER_DAY = (
-        r'\b(?:count|number|many|often|times|figures?|totals?|breakdown|tally)\b'
-        r'.*\b(?:(?:each|every|per|by) day|day by day|daily|a day)\b'
-    )
-    HOW_OFTEN = r'\bhow (?:often|frequently|many times)\b|\bnumber of times\b'  # a count, also of days
+    PER_DAY = r'\b(?:count|number|many|often|times|total)\b.*\b(?:(?:each|every|per|by) day|daily|a day)\b'
+    HOW_OFTEN = r'\b(?:how (?:often|frequently|many times)|number of times)\b'  # a count, also of days
     DAYS = r'\b(?:what|which|all|each|the|how many) (?:\w+ )?(?:days|dates)\b'
     FROM_HERE = r'\bhow (?:far|many met\w+)\b.*\bfrom (?:here|where (?:you|we|i) (?:are|am))\b'
     DISTANCE = r'\bhow (?:far|many (?:met|kilomet)\w+|much (?:ground|distance))\b|\bdistance\b|\bmileage\b'
     DURATION = (
-        r'\bhow (?:long|much (?:of (?:your|the) )?time|many (?:seconds|minutes|hours))\b(?! ago)'
-        r"|\bduration\b|\blength of\b|\b(?:what(?:['\u2019]s| was| is) )(?:the|your)"
-        r' (?:longest|shortest|quickest|fastest)\b'
+        r'\bhow (?:long|much (?:of (?:your|the) )?time|many (?:seconds|minutes|hours))\b(?! ago)|\bduration\b'
+        r"|\bwhat(?:['\u2019]s| was| is) (?:the|your) (?:longest|shortest|quickest|fastest)\b"
     )
     COUNT = r'\bhow (?:often|frequently|many)\b|\bnumber of\b|\bhow regularly\b'
     WHY = (
-        r'\bwhy\b|\breasons?\b|\bhow come\b|\bwhat happened (?:to|with)\b'
+        r'\b(?:why|reasons?|how come|what happened (?:to|with))\b'
         r'|\bwhat (?:caused|made|stopped|kept)\b(?=.*\b(?:fail|stop|late|from)\w*)'
     )
     PROBLEMS = (
-        r'\b(?:problem|trouble|issue|error|failure|difficult|mishap|incident|hiccup|complication'
-        r'|hitch|snag)\w*\b|\b(?:went|go|goes|gone|going) (?:wrong|badly|awry)\b|\bgo smoothly\b'
+        r'\b(?:problem|trouble|issue|error|failure|difficult|mishap|incident|hiccup|hitch|snag)\w*\b'
+        r'|\b(?:went|go|goes|gone|going) (?:wrong|badly|awry)\b|\bgo smoothly\b'
     )
     HIGHLIGHTS = (
-        r'\bhighlights?\b|\b(?:memorable|remarkable|noteworthy|notable|unusual|special|extraordinary'
-        r'|exciting|interesting|outstanding)\b|\bstand(?:s|ing)? out\b|\bout of the ordinary\b|\bmoments\b'
-        r'|\bworth (?:mention|tell|not)\w*|\bunforgettable\b|\bsurpris\w+|\bbest (?:bits|moments)\b'
+        r'\b(?:highlights?|memorable|remarkable|noteworthy|notable|unusual|special|exciting|interesting'
+        r'|st[ao]\w*d out|out of the ordinary|moments|worth (?:mention|tell|not)\w*|surpris\w+)\b'
     )
     BRIEFLY = r'\b(?:brief(?:ly)?|short|summar\w+|nutshell|overview|rough(?:ly)?|few words|quick(?:ly)?)\b'
     TIME = (
@@ -76,10 +67,6 @@ class DeedRequest:
     :param main: what is asked for, in the asker's words; those of time and of relations are left out
     :param sides: what it is 'after', 'before' (with after: between both), 'during' or 'at', in these words
     :param right: nothing else was done in between
-    :param order: what comes first
-    :param nth: only this one of the order; -1: the last
-    :param limit: so many of them
-    :param outcomes: how it ended
     :param yes: yes or no is asked for
     :param says: all of it
     """
@@ -88,10 +75,6 @@ class DeedRequest:
     main: str
     sides: Mapping[str, str]
     right: bool
-    order: DeedOrder
-    nth: int | None
-    limit: int | None
-    outcomes: tuple[str, ...]
     yes: bool
     says: str
 
@@ -111,29 +94,10 @@ NEVER = any_case(
 )
 STEPS = any_case(r'\b(?:steps?|stages?|phases?)\b(?! (?:back|aside|by step|forward))')
 """What more a question may say."""
-_OUTCOMES = {
-    'failed': r'\bfail\w*|\bunsuccess\w+|\bin vain\b|\brefus\w+|\bunable\b|\bnot (?:able|manage)\w*|\bstuck\b'
-    r'|\bgave up\b|\b(?:go|went|gone|goes) (?:wrong|badly)\b',
-    'cancelled': r'\bcancel\w*|\babort\w*|\binterrupt\w*|\bbroken? off\b|\bcalled off\b|\bcut short\b'
-    r'|\bstopped (?:early|half)',
-    'succeeded': r'\bsucce(?:ed|ss)\w*|\bmanaged?\b|\bworked out\b|\b(?:that|it|this) work(?:s|ed)?\b'
-    r'|\bwent well\b',
-}
 _SAID_BY_ITSELF = (DeedAsked.HIGHLIGHTS, DeedAsked.PROBLEMS, DeedAsked.BRIEFLY, DeedAsked.WHY)
 _CAME_OUT = any_case(r'\b(things?|items?|objects?|what|that|which|\w+s) came out of\b')
 """Of things: somebody put them there."""
 _YES = any_case(rf'(?:^|[.!?;:,] ?(?:(?:but|and|so) )?)\W*{_AUX}\b')
-_TRIED = any_case(r'\b(?:tr(?:y|ied|ies)|attempt\w*)\b')
-_LASTS = any_case(r'(?<!\bthe)(?<!\byour)(?<!\bvery) last(?=\W*$| (?:for|on average)\b)')
-_ORDERS = (
-    (DeedOrder.WAY, any_case(r'\b(?:shortest|quickest|best|fastest) (?:way|route|path|round)\b')),
-    (DeedOrder.FARTHEST, any_case(r'\b(?:farthest|furthest)\b')),
-    (DeedOrder.NEAREST, any_case(r'\b(?:nearest|closest)\b')),
-    (DeedOrder.SHORTEST, any_case(r'\b(?:shortest|quickest|fastest|briefest)\b')),
-    (DeedOrder.LONGEST, any_case(r'\b(?:longest|slowest)\b|\btook (?:you )?the most time\b')),
-)
-_THINGS = frozenset('thing things deeds actions tasks jobs steps items objects activities'.split())
-_FEW = {'couple': 2, 'few': 3}
 _UNREAD = frozenset('before after during while whilst until since between following'.split())
 """Words of time that are not read where there is no model of English."""
 MOST_WORDS = 5  # of the name of one of the things
@@ -156,29 +120,15 @@ def parse_deeds(text: str) -> DeedRequest | None:
     asked = next(asked for asked in DeedAsked if asked.pattern.search(text))
     asked = DeedAsked.COUNT if asked is DeedAsked.HOW_OFTEN else asked
     yes = _YES.search(text) is not None
-    order = next((order for order, pattern in _ORDERS if pattern.search(main)), DeedOrder.FIRST)
-    if asked is DeedAsked.DURATION:
-        main = _LASTS.sub(' ', main)
-    nth, limit, last = which_ones(main)
-    if nth is None and limit is None and order not in (DeedOrder.FIRST, DeedOrder.WAY):
-        nth = 1
     if asked in _SAID_BY_ITSELF:
         main = asked.pattern.sub(' ', main)
     if 'at' in related and 'before' in related and 'after' not in related:
         related['after'] = related.pop('at')  # 'When he asked, how far did you drive until you were there?'
-    if nth is None and ('at' in related or 'after' in related):
-        nth = which_ones(text)[0]
-    outcomes = tuple(name for name, said in _OUTCOMES.items() if any_case(said).search(text))
-    if asked is DeedAsked.COUNT and _TRIED.search(text):
-        outcomes = ()
-    if asked in (DeedAsked.WHY, DeedAsked.PROBLEMS) and 'cancelled' not in outcomes:
-        outcomes = ('failed', 'cancelled')
     if asked is DeedAsked.DEEDS and (AVERAGE.search(text) or TOTAL.search(text)):
         asked = DeedAsked.DURATION  # 'What does an introduction take you on average?'
     if asked is DeedAsked.DEEDS or (asked is DeedAsked.ROOMS and yes):
         asked = DeedAsked.WHETHER if yes else DeedAsked.DEEDS
-    order = DeedOrder.LAST if last else order
-    return DeedRequest(asked, main, related, right, order, nth, limit, outcomes, yes, text)
+    return DeedRequest(asked, main, related, right, yes, text)
 
 
 def several_named(text: str) -> tuple[tuple[str, ...], str]:
@@ -202,22 +152,3 @@ def _relations(text: str) -> tuple[dict[str, str], str, bool]:
         related[side.name] = text[first : last.start + len(last.text)]
         rest = f'{rest[:start]} {rest[end:]}'
     return related, rest, any(side.right for side in sides)
-
-
-def which_ones(text: str) -> tuple[int | None, int | None, bool]:
-    """Return which one is asked for, or how many, and whether these are the last ones."""
-    spoken = words(text)
-    for at, (number, what) in enumerate(pairwise(spoken)):
-        count = _FEW.get(number) or cardinal(number)
-        if count and {what, *spoken[at + 2 : at + 3 * (what == 'of')]} & _THINGS:
-            return None, count, spoken[at - 1 : at] in (['last'], ['previous'], ['latest'])
-    for at, word in enumerate(spoken):
-        follows = spoken[at + 1 : at + 2]
-        if word == 'penultimate' or (
-            word in ('second', 'next') and spoken[at + 1 : at + 3] == ['to', 'last']
-        ):
-            return -2, None, False
-        nth = -1 if [word, *follows] in (['most', 'recent'], ['most', 'recently']) else ordinal(word)
-        if nth and follows not in (['aid'], ['floor']):
-            return nth, None, False
-    return None, None, False

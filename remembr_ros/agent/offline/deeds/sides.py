@@ -1,11 +1,13 @@
-"""What something was done before, after, between, during or when, read from the tree of its sentence."""
+"""Which deeds are meant: before, after or during others, by the tree; the second, the longest, the failed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from remembr_ros.agent.model.english import Tree, Word
-from remembr_ros.agent.model.quoting import ordinal
+from remembr_ros.agent.model.quoting import any_case, cardinal, ordinal
+from remembr_ros.memory.deeds.query import DeedOrder
+from remembr_ros.memory.matching.terms import words
 
 _SIDES = {
     **dict.fromkeys('before prior ahead until till beforehand'.split(), 'before'),
@@ -18,6 +20,23 @@ _SIDES = {
 _BACK = frozenset('that this it beforehand afterwards afterward next then thereafter'.split())
 _RIGHT = frozenset('right immediately just directly straight shortly next'.split())
 _END = frozenset(', ; : . ! ?'.split())
+_ORDERS = {
+    **dict.fromkeys('longest slowest'.split(), DeedOrder.LONGEST),
+    **dict.fromkeys('shortest quickest fastest briefest'.split(), DeedOrder.SHORTEST),
+    **dict.fromkeys('nearest closest'.split(), DeedOrder.NEAREST),
+    **dict.fromkeys('farthest furthest'.split(), DeedOrder.FARTHEST),
+}
+_WAYS = frozenset('way route path'.split())
+_OUTCOMES = {
+    'failed': any_case(
+        r'\bfail\w*|\b(?:unsuccess\w+|in vain|refus\w+|unable|not (?:able|manage)\w*|stuck|gave up)\b'
+        r'|\b(?:go|went|gone|goes) (?:wrong|badly)\b'
+    ),
+    'cancelled': any_case(r'\b(?:cancel|abort|interrupt)\w*|\b(?:broken?|called|cut) (?:off|short)\b'),
+    'succeeded': any_case(r'\bsucce(?:ed|ss)\w*|\bmanaged?\b|\b(?:that|it|this) work(?:s|ed)?\b|went well'),
+}
+_THINGS = frozenset('thing things deeds actions tasks jobs steps items objects activities'.split())
+_FEW = {'couple': 2, 'few': 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +70,28 @@ def find_sides(tree: Tree) -> list[Side]:
 
 def _side(tree: Tree, word: Word) -> list[Side]:
     name, anchor, start = _SIDES[word.low], _anchor(tree, word), word.index
-    before = tree.words[max(start - 5, 0) : start]
-    soon = [other.low for other in before[-2:]] == ['as', 'soon']
-    name, start = ('after', start - 2) if soon else (name, start)
-    right = [w.index for w in before if w.low in _RIGHT and ('thing' in before[-1].text or w is before[-1])]
-    if name == 'at' and word.low == 'time':
-        start = tree.children(word)[0].index
-    is_back = word.low in _BACK or (anchor is not None and anchor.low in _BACK)
-    if is_back:  # 'You polished the cup. What did you do after that?'
-        last = min(w.index for w in tree.below(tree.roots()[-1]))
-        said = tree.words[:last]
-        if not said or word.index < last:
-            return []
-        right = right or [start] * (name == 'before' or word.low == 'next')
-        return [Side(name, tree.roots()[0], said, 0, last, bool(right))]
+    if word.low in _BACK or (anchor is not None and anchor.low in _BACK):
+        return _back(tree, word)
     said = _said(tree, word, anchor) if anchor is not None else []
     if anchor is None or not said:
         return []
+    before = tree.words[max(start - 5, 0) : start]
+    if [other.low for other in before[-2:]] == ['as', 'soon']:
+        name, start = 'after', start - 2
+    if word.low == 'time':
+        start = tree.children(word)[0].index
+    thing = any(w.lemma == 'thing' for w in before)  # 'the next thing you did after'
+    right = [w.index for w in (before if thing else before[-1:]) if w.low in _RIGHT]
     return [Side(name, anchor, said, min([start, *right]), said[-1].index + 1, bool(right))]
+
+
+def _back(tree: Tree, word: Word) -> list[Side]:
+    """Return what was said before: 'You polished the cup. What did you do after that?'"""
+    last = tree.below(tree.roots()[-1])[0].index
+    if not 0 < last <= word.index:
+        return []
+    right = _SIDES[word.low] == 'before' or word.low == 'next' or tree.words[word.index - 1].low in _RIGHT
+    return [Side(_SIDES[word.low], tree.roots()[0], tree.words[:last], 0, last, right)]
 
 
 def _anchor(tree: Tree, word: Word) -> Word | None:
@@ -98,22 +121,45 @@ def _between(tree: Tree, word: Word) -> list[Side]:
         return []
     until = ('and',) if word.low == 'between' else ('to', 'until', 'till')
     said = _said(tree, word, tree.head(word) if word.low == 'from' else inner)
-    for other in said[1:]:
-        if other.low not in until:
-            continue
-        pairs = [(one, end) for one in said for end in tree.children(one, 'conj') if end.index > other.index]
+    for other in (w for w in said[1:] if w.low in until):
+        at, stop = other.index, said[-1].index + 1
+        pairs = [(one, end) for one in said for end in tree.children(one, 'conj') if end.index > at]
         if word.low == 'from':
             pairs = [(inner, end) for end in tree.children(other, 'pobj', 'pcomp')]
         for one, end in pairs[:1]:
-            first = inner if end.tag.startswith('VB') else one
+            after = inner if end.tag.startswith('VB') else one
             return [
-                Side('after', first, tree.words[word.index + 1 : other.index], word.index, other.index),
-                Side(
-                    'before',
-                    end,
-                    tree.words[other.index + 1 : said[-1].index + 1],
-                    other.index,
-                    said[-1].index + 1,
-                ),
+                Side('after', after, tree.words[word.index + 1 : at], word.index, at),
+                Side('before', end, tree.words[at + 1 : stop], at, stop),
             ]
     return []
+
+
+def order_of(text: str) -> DeedOrder:
+    """Return what comes first."""
+    spoken = words(text)
+    said = [word for word in spoken if word in _ORDERS]
+    if not _WAYS.isdisjoint(spoken) and (said or 'best' in spoken):
+        return DeedOrder.WAY
+    return _ORDERS[said[0]] if said else DeedOrder.FIRST
+
+
+def outcomes_of(text: str) -> tuple[str, ...]:
+    """Return how what is asked for ended; none: however."""
+    return tuple(name for name, said in _OUTCOMES.items() if said.search(text))
+
+
+def which_ones(text: str) -> tuple[int | None, int | None, bool]:
+    """Return which one is asked for, or how many, and whether these are the last ones."""
+    spoken = words(text)
+    for at, (number, what) in enumerate(pairwise(spoken)):
+        count = _FEW.get(number) or cardinal(number)
+        if count and {what, *spoken[at + 2 : at + 3 * (what == 'of')]} & _THINGS:
+            return None, count, spoken[at - 1 : at] in (['last'], ['previous'], ['latest'])
+    for word, *follows in zip(spoken, [*spoken[1:], ''], [*spoken[2:], '', ''], strict=False):
+        if word == 'penultimate' or follows == ['to', 'last']:
+            return -2, None, False
+        nth = -1 if word == 'most' and follows[0].startswith('recent') else ordinal(word)
+        if nth and follows[0] not in ('aid', 'floor'):
+            return nth, None, False
+    return None, None, False

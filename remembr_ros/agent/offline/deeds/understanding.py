@@ -5,8 +5,10 @@ from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.model.quoting import any_case
-from remembr_ros.agent.offline.deeds.deed_request import NEVER, STEPS, DeedAsked, DeedRequest, which_ones
+from remembr_ros.agent.offline.deeds.deed_request import NEVER, STEPS, DeedAsked, DeedRequest
+from remembr_ros.agent.offline.deeds.sides import order_of, outcomes_of, which_ones
 from remembr_ros.agent.offline.request import Request
+from remembr_ros.geometry import Pose
 from remembr_ros.memory.deeds.names import DeedNames, DeedPhrase
 from remembr_ros.memory.deeds.query import STAY, DeedOrder, DeedQuery
 from remembr_ros.memory.model.recall import Scope
@@ -27,13 +29,8 @@ _DOING = any_case(
 DETAIL = any_case(
     r'\b(?:detail\w*|exactly|everything|in detail|step by step|precisely|each|every|all|full)\b'
 )
-_TOLD = any_case(
-    r'\b(?:(?:walk|run|take|talk) (?:me|us) through|story|account|report|log|diary|records?'
-    r'|nutshell|summar\w+|sum up|step by step)\b'
-)
-_WHICH = any_case(r'\b(?:which|what)\b')
-_EVER = any_case(r'\bever\b|\bat (?:any time|all)\b')
-_ENDED_UP = any_case(r'\bend(?:ed)? up\b')
+_TRIED = any_case(r'\b(?:tr(?:y|ied|ies)|attempt\w*)\b')
+_LASTS = any_case(r'(?<!\bthe)(?<!\byour)(?<!\bvery) last(?=\W*$| (?:for|on average)\b)')
 _MOVED = any_case(r'\b(?:mov(?:e|ed|ing)|carr(?:y|ied|ying)|relocat\w+|transport\w*)\b')
 _BEEN = any_case(r'\b(?:been|enter\w*|visit\w*|set foot|inside|go|went|gone)\b')
 _GENERIC = {DeedAsked.PROBLEMS, DeedAsked.WHY, DeedAsked.OUTCOME, DeedAsked.HIGHLIGHTS}
@@ -41,8 +38,7 @@ _GENERIC |= {DeedAsked.DISTANCE, DeedAsked.DAY_OF_MOST}
 """What is asked of deeds alone, whoever is said to have done them."""
 
 
-# One branch per way to ask.
-def build_deed_query(  # noqa: PLR0912
+def build_deed_query(
     asked: DeedRequest, names: DeedNames, request: Request, question: Question, scope: Scope
 ) -> DeedQuery | None:
     """Return the query of a question; None: it is about something else than deeds.
@@ -52,22 +48,18 @@ def build_deed_query(  # noqa: PLR0912
     last = asked.main.rpartition('. ')[2]
     main = names.read(last if _DOING.search(last) and request.window.at_ns is not None else asked.main)
     sides: dict[str, DeedQuery] = {}
-    for name in ('at', 'after', 'before', 'during'):
-        if clause := asked.sides.get(name):
-            meant = next((sides[other] for other in ('after', 'at') if other in sides), main.query(bare=True))
-            side = _clause(clause, names, scope, meant)
-            if side is None:
-                return None
-            sides[name] = side
+    for name, clause in sorted(asked.sides.items(), key=lambda side: _SIDES.index(side[0])):
+        meant = sides.get('after') or sides.get('at') or main.query(bare=True)
+        side = _clause(clause, names, scope, meant)
+        if side is None:
+            return None
+        sides[name] = side
     at = sides.pop('at', None)
     if at is None and main.says_nothing and asked.asked in _OF_ITSELF and sides.keys() == {'during'}:
         at = sides.pop('during')
-    if at is not None and main.says_nothing:
-        query: DeedQuery | None = at
-    else:
-        query = _main(asked, main, names, request, anchored=bool(sides))
-        if at is not None:
-            sides['during'] = at
+    if at is not None and not main.says_nothing:
+        sides['during'] = at
+    query = at if at and main.says_nothing else _main(asked, main, names, request, anchored=bool(sides))
     if query is None:
         return None
     if (query.object or query.receptacle) and not query.kind and _MOVED.search(asked.says):
@@ -75,48 +67,52 @@ def build_deed_query(  # noqa: PLR0912
         query = replace(query, kind='place' if query.object or ' from ' not in asked.says else 'pick')
     if STEPS.search(asked.says) and not sides and not query.names_nothing:
         sides, query = {'during': replace(query, scope=scope)}, DeedQuery()
-    if asked.asked is DeedAsked.DISTANCE and at is None and asked.order is not DeedOrder.LONGEST:
-        if {'after', 'before'} <= sides.keys():
-            query = DeedQuery()  # whatever was done between, the way is the robot's
-        elif main.weak:
-            query = replace(query, kind='')
-    here, order = question.here, asked.order
-    if here is None and order.from_here:
-        order = DeedOrder.FIRST
-    if asked.limit and 'before' in sides and 'after' not in sides:
-        order = DeedOrder.LAST
+    if asked.asked is DeedAsked.DISTANCE and at is None and order_of(asked.main) is not DeedOrder.LONGEST:
+        # Whatever was done between, the way is the robot's.
+        whatever = sides.keys() >= {'after', 'before'}
+        query = DeedQuery() if whatever else replace(query, kind='' if main.weak else query.kind)
+    query = _selected(query, asked, question.here)
     moment_ns = request.window.at_ns if not sides else None
     if moment_ns is not None:
         scope = replace(scope, after_ns=max(moment_ns - AROUND_NS, 0), before_ns=moment_ns + AROUND_NS)
-    elif sides and (asked.limit or asked.right or asked.nth):
+    elif sides and (query.limit or asked.right or query.nth):
         scope = replace(scope, after_ns=None, before_ns=None)  # what they are beside is of that time
-    never = ''
-    if NEVER.search(asked.says) and asked.asked is DeedAsked.ROOMS:
-        never = 'place'
-    elif (
-        asked.asked is DeedAsked.DEEDS
-        and not sides
-        and re.search(r'(?i)\b(?:which|what)\b.*', asked.says)
-        and NEVER.search(asked.says)
-    ):
-        never = 'object'
+    never = {DeedAsked.ROOMS: 'place', DeedAsked.DEEDS: 'object'}.get(asked.asked, '')
     return replace(
         query,
         scope=scope,
         after=sides.get('after'),
         before=sides.get('before'),
         during=sides.get('during'),
-        outcomes=asked.outcomes,
-        right=asked.right and not asked.limit and len({'after', 'before'} & sides.keys()) == 1,
+        right=asked.right and not query.limit and len({'after', 'before'} & sides.keys()) == 1,
         at_ns=moment_ns,
-        order=order,
-        here=here.position if here else None,
-        nth=None if asked.asked in _OF_ALL else asked.nth,
-        limit=asked.limit,
-        never=never,
+        never=never if NEVER.search(asked.says) and not sides else '',
     )
 
 
+def _selected(query: DeedQuery, asked: DeedRequest, here: Pose | None) -> DeedQuery:
+    """Return a query of those that are meant: the longest, the last two, those that failed."""
+    order = order_of(asked.main)
+    order = DeedOrder.FIRST if order.from_here and here is None else order
+    lasting = asked.asked is DeedAsked.DURATION
+    nth, limit, last = which_ones(_LASTS.sub(' ', asked.main) if lasting else asked.main)
+    if nth is None and limit is None and order not in (DeedOrder.FIRST, DeedOrder.WAY):
+        nth = 1
+    if nth is None and not {'at', 'after'}.isdisjoint(asked.sides):
+        nth, *_ = which_ones(asked.says)
+    if last or (limit and 'before' in asked.sides and 'after' not in asked.sides):
+        order = DeedOrder.LAST
+    outcomes = outcomes_of(asked.says)
+    if asked.asked is DeedAsked.COUNT and _TRIED.search(asked.says):
+        outcomes = ()
+    if asked.asked in (DeedAsked.WHY, DeedAsked.PROBLEMS) and 'cancelled' not in outcomes:
+        outcomes = ('failed', 'cancelled')
+    nth = None if asked.asked in _OF_ALL else nth
+    at = here.position if here else None
+    return replace(query, order=order, here=at, nth=nth, limit=limit, outcomes=outcomes)
+
+
+_SIDES = ('at', 'after', 'before', 'during')
 _OF_ANY = (DeedAsked.DEEDS, DeedAsked.BRIEFLY, DeedAsked.COUNT, DeedAsked.PER_DAY, DeedAsked.DAYS_WITHOUT)
 _OF_ITSELF = (DeedAsked.DURATION, DeedAsked.DISTANCE, DeedAsked.TIME, DeedAsked.WHERE)
 _OF_ALL = (DeedAsked.COUNT, DeedAsked.DAYS, DeedAsked.PER_DAY, DeedAsked.HIGHLIGHTS, DeedAsked.BRIEFLY)
@@ -131,27 +127,25 @@ def _main(  # noqa: PLR0911
     if asked.asked is DeedAsked.ROOMS:
         return DeedQuery(kind=STAY, object='') if about_self else None
     things = main.of('object')
-    if asked.asked is DeedAsked.WHERE and not main.kind and things and _ENDED_UP.search(asked.says):
-        return DeedQuery('place', things[0])
     places = [*main.of('place'), *main.unknown]
     if asked.yes and about_self and not things and places and _BEEN.search(asked.main):
         return DeedQuery(kind=STAY, place=' '.join(places))
     of_time = (request.window.after_ns, request.window.before_ns) != (None, None)
-    whole_time = of_time and (_TOLD.search(asked.says) or (main.says_nothing and DETAIL.search(asked.says)))
+    whole_time = of_time and main.says_nothing and DETAIL.search(asked.says)
     if whole_time and not any(role for _, role in main.names):
         return DeedQuery()
     others = [f'{word} {name}' for word in (*main.unknown, *main.of('')) for name in things]
     if asked.yes and main.kind and (other := [thing for thing in others if thing in asked.main.lower()]):
         return DeedQuery(main.kind, other[0])  # the green laptop is not the blue one
     if not main.says_nothing and (main.names or not main.unknown):
-        query = names.meant(main, exactly=asked.yes, outcomes=asked.outcomes)
+        query = names.meant(main, exactly=asked.yes, outcomes=outcomes_of(asked.says))
         moved = asked.asked is DeedAsked.COUNT and _MOVED.search(asked.says)  # 'was it moved', by whoever
         known = (
             (bool(main.kind) and not main.weak) or about_self or generic or STEPS.search(asked.says) or moved
         )
         if query is not None:
             return query if known else None
-    if main.kind and not main.names and asked.order is not DeedOrder.FIRST:
+    if main.kind and not main.names and order_of(asked.main) is not DeedOrder.FIRST:
         return DeedQuery(main.kind)  # 'your longest drive'
     if generic or (
         about_self
@@ -161,8 +155,7 @@ def _main(  # noqa: PLR0911
         and (of_time or not main.unknown)
     ):
         return DeedQuery()
-    ever = main.kind or _EVER.search(asked.says)
-    if asked.asked is DeedAsked.WHETHER and about_self and ever and (main.names or main.unknown):
+    if asked.asked is DeedAsked.WHETHER and about_self and main.kind and (main.names or main.unknown):
         return DeedQuery(kind=main.kind, object=' '.join((*main.unknown, *(name for name, _ in main.names))))
     return None
 
