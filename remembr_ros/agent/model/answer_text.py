@@ -45,7 +45,8 @@ def with_facts(answer: Answer, question: Question) -> Answer:
     if facts:
         text = text.rstrip().rstrip('.:')
         text = f'{text}: {facts}.' if text else f'{facts}.'
-    wary = 0.0 < answer.confidence < EVEN and answer.kind is not Kind.NOT_SEEN
+    tells = answer.kind is not Kind.NOT_SEEN and not answer.text.startswith('I cannot tell')
+    wary = 0.0 < answer.confidence < EVEN and tells
     return replace(answer, text=hedged(text) if wary else text)
 
 

@@ -19,7 +19,7 @@ from remembr_ros.memory.deeds.verbs import is_form, is_same_kind
 from remembr_ros.memory.matching.ranking import split_sentences
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Hit
-from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.record import PERSON, Memory
 
 
 def _set(text: str) -> frozenset[str]:
@@ -312,8 +312,11 @@ def said(one: Accounted) -> Claim:
     if not one.left or (one.claim.denies and claim.confidence < EVEN):
         return claim
     left = ', '.join(f'"{word}"' for word in one.left)
-    if one.claim.denies:
+    if claim.denies:
         return Claim(Kind.NOT_SEEN, f'I do not understand {left} here, so I cannot tell.', confidence=UNTOLD)
+    if claim.binary and claim.evidence[0].memory.source == PERSON:  # a note says more than yes
+        text = f'I cannot tell, but a person noted "{claim.evidence[0].memory.caption}"'
+        claim = replace(claim, kind=Kind.TEXT, binary=None, text=text)
     understood = ', '.join(one.understood) or 'nothing'
     note = f'{claim.note} I understood: {understood}; not: {left}.'
     return replace(claim, note=note, confidence=min(claim.confidence, PERHAPS))

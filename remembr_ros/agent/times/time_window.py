@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from datetime import timezone, tzinfo
+from datetime import datetime, timezone, tzinfo
 from difflib import get_close_matches
 
 from remembr_ros.agent.model.quoting import any_case, masked
@@ -14,6 +14,7 @@ from remembr_ros.agent.times.day import (
     LEFT,
     MONTHS,
     OFF_TEXT,
+    WEEKDAYS,
     Clock,
     Day,
     cut,
@@ -128,9 +129,13 @@ def parse_window(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Rea
 
     :param now_ns: the asker's now
     :param zone: the asker's time zone
-    :param reach: a time of day without a day is of the last day on which it may be remembered; 'the first
-        minute' is understood with it alone
+    :param reach: a time of day without a day is of the last day on which it may be remembered, and so is
+        today's weekday; 'the first minute' is understood with it alone
     """
+    now = datetime.fromtimestamp(now_ns // NS, zone)
+    if reach is not None and datetime.fromtimestamp(reach[1] // NS, zone).date() < now.date():
+        today = rf'(?<!last )(?<!next )(?<!this )\b{WEEKDAYS[now.weekday()]}\b(?! the \d)'
+        text = re.sub(today, lambda found: f'last {found[0]}', text, flags=re.IGNORECASE)
     window = _read(spelled_out(in_digits(text), now_ns, zone), now_ns, zone, reach)
     plain = masked(text if window is None else window.rest)
     left = (_DATE, _SOME_TIME, _NO_MONTH) if window is None else _LEFT

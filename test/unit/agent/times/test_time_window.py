@@ -447,3 +447,14 @@ def test_of_a_day_a_time_said_is_the_one_in_its_named_part(text: str, first: str
 )
 def test_what_only_resembles_a_time_is_none(text: str) -> None:
     assert parse_window(text, NOW_NS) == Window(None, None, None, text)
+
+
+def test_the_weekday_of_today_is_of_last_week_where_nothing_is_remembered_of_today() -> None:
+    now_ns = parse_time('2026-11-23T09:00:00+00:00')
+    reach = parse_time('2026-11-16T06:00:00+00:00'), parse_time('2026-11-22T17:00:00+00:00')
+    assert parse_window('What did you do on Monday?', now_ns, reach=reach).after_ns == parse_time(
+        '2026-11-16T00:00:00+00:00'
+    )
+    of_today = reach[0], parse_time('2026-11-23T08:00:00+00:00')
+    window = parse_window('What did you do on Monday?', now_ns, reach=of_today)
+    assert window.after_ns == parse_time('2026-11-23T00:00:00+00:00')
