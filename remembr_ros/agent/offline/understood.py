@@ -157,6 +157,7 @@ def found(claim: Claim, by: str, text: str, request: Request, taken: Collection[
         if request.kind is Kind.POSITION:
             asked |= _GOING
         about = set(words(claim.about))
+        asked = asked - {'or'} if by in ('deeds', 'objects') else asked
         if claim.denies:
             asked = asked - _NEGATIVE
             about |= _own_things(tree) if by == 'deeds' else _things(tree, request.phrase)

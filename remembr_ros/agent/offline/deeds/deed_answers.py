@@ -14,7 +14,6 @@ from remembr_ros.agent.offline.deeds.deed_claims import (
     FoundAnswer,
     listed,
     no_deed_claim,
-    which_of,
 )
 from remembr_ros.agent.offline.deeds.deed_request import DeedAsked, DeedRequest, parse_deeds, several_named
 from remembr_ros.agent.offline.deeds.understanding import SEEN, build_deed_query
@@ -25,11 +24,12 @@ from remembr_ros.memory.deeds.names import DeedNames
 from remembr_ros.memory.deeds.occurrences import OccurrenceSource, hits_of, just_done, last_of_each
 from remembr_ros.memory.deeds.query import SIGHT, STAY, DeedQuery, FoundDeeds
 from remembr_ros.memory.deeds.verbs import is_same_kind
-from remembr_ros.memory.matching.terms import words
+from remembr_ros.memory.matching.terms import STOP_WORDS, words
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import AGENT, CAPTIONER
 from remembr_ros.memory.recall_protocol import Recall
 
+_NONE = any_case(r"\b(?:no|none|not|never|without|neither)\b|n['\u2019]t\b|\buntouched\b|\bout of\b")
 _GOAL = any_case(
     r'^\W*(?!.*\b(?:through|did|have|story|account|report)\b)(?:i\b|looking for\b'
     r'|where\b(?!.*\b(?:you|we|robot|end(?:ed)? up)\b)'
@@ -97,16 +97,47 @@ def answer_deeds(  # noqa: PLR0911
     if not is_kind and not several and _is_of_sights(asked, request, query, found, recall):
         return None
     about = FoundAnswer(asked, question, query, found, done, names, occurrences)
-    answer = partial(which_of, several) if several else ANSWERS[asked.asked]
+    answer = partial(_which_of, several) if several else ANSWERS[asked.asked]
     claim = answer(about) if several or found.found or answer in OF_NONE else no_deed_claim(about)
     note = '' if occurrences.whole else 'Of the latest that I remember: '
     if claim is None:
         return None
-    known = [word for word in words(asked.says) if names.knows(word)] if claim.denies else []
+    said = words(asked.says) if claim.denies else []
+    known = [word for word in said if word not in STOP_WORDS and names.knows(word)]
     sides = [side.says for side in (query.after, query.before, query.during) if side is not None]
     return replace(
-        claim, text=f'{note}{claim.text}', about=' '.join((*known, *sides, *several)), confidence=SURE
+        claim,
+        text=f'{note}{claim.text}',
+        about=' '.join((claim.about, *known, *sides, *several, *('or',) * bool(several))),
+        confidence=SURE,
     )
+
+
+def _which_of(names: tuple[str, ...], about: FoundAnswer) -> Claim | None:
+    """Return which of some things it was, or was not."""
+    done, last = {}, about.query.nth == -1
+    for name in names:
+        phrase = about.names.read(name)
+        attribute = ' '.join((*(name_said for name_said, _ in phrase.names), *phrase.unknown)) or name
+        query = replace(about.query, attribute=attribute, never='')
+        if deeds := choose_deeds(query, about.occurrences).every:
+            done[name] = deeds
+    if _NONE.search(about.asked.says):
+        left = [name for name in names if name not in done]
+        text = f'Not {", nor ".join(left)}.' if left else 'All of them.'
+        return Claim(Kind.TEXT, text, hits_of([deeds[-1] for deeds in done.values()] or about.done[-1:]))
+    if not done:
+        return no_deed_claim(about)
+    ordered = sorted(done, key=lambda name: -done[name][-1].start_ns if last else done[name][0].start_ns)
+    if about.asked.asked is DeedAsked.COUNT:
+        ordered = sorted(done, key=lambda name: -len(done[name]))
+    elif about.asked.asked is DeedAsked.DURATION:
+        ordered = sorted(done, key=lambda name: -sum(deed.seconds for deed in done[name]))
+    text = ', '.join(done)
+    if about.query.nth or about.asked.asked in (DeedAsked.COUNT, DeedAsked.DURATION):
+        best = done[ordered[0]]
+        text = f'{ordered[0]}, {len(best)} times: {listed(about.question, [best[-1 if last else 0]])}'
+    return Claim(Kind.TEXT, f'{text}.', hits_of(done[name][0] for name in ordered))
 
 
 def _is_of_sights(

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim, yes_or_no
-from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.offline.deeds.deed_request import (
     AVERAGE,
     DISTINCT,
@@ -20,7 +19,7 @@ from remembr_ros.geometry import distance
 from remembr_ros.memory.deeds.choice import choose_deeds
 from remembr_ros.memory.deeds.names import DeedNames
 from remembr_ros.memory.deeds.occurrences import OccurrenceSource, hits_of
-from remembr_ros.memory.deeds.query import STAY, DeedOrder, DeedQuery, FoundDeeds, Occurrence
+from remembr_ros.memory.deeds.query import STAY, DeedOrder, DeedQuery, FoundDeeds, Occurrence, is_named
 from remembr_ros.memory.deeds.summary import by_day, days_without, kinds_said, rarest
 from remembr_ros.memory.deeds.verbs import is_same_kind
 from remembr_ros.memory.model.recall import Hit
@@ -32,8 +31,6 @@ DETAILS = 150  # where somebody wants all of them, but drives
 LISTED = 20  # that are told with their number
 LAST = 5  # that are told of those that there were
 HIGHLIGHTS = 8
-
-_NONE = any_case(r"\b(?:no|none|not|never|without|neither)\b|n['\u2019]t\b|\buntouched\b|\bout of\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +96,10 @@ def _count(about: FoundAnswer) -> Claim | None:
     if not deeds:
         return Claim(Kind.TEXT, '0 times: never, as far as I remember.', hits_of(about.done[-1:]))
     if DISTINCT.search(about.asked.says):
-        field = 'place' if about.query.kind == STAY else 'object'
+        of_places = about.query.kind == STAY or re.search(
+            r'\bhow many (?:rooms|places)\b', about.asked.says, re.I
+        )
+        field = 'place' if of_places else 'object'
         names = {getattr(deed.facts, field).casefold(): deed for deed in reversed(deeds)}
         names.pop('', None)
         if names:
@@ -142,6 +142,33 @@ def _day_of_most(about: FoundAnswer) -> Claim:
     least = re.search(r'\b(?:least|fewest)\b', about.asked.says, re.IGNORECASE) is not None
     day = (min if least else max)(days, key=lambda deed: len(days[deed]))
     return Claim(Kind.TEXT, f'On {day}: {len(days[day])} times.', hits_of(days[day]))
+
+
+def _most(about: FoundAnswer) -> Claim | None:
+    """Say to what or where something was done the most times; to pick and to put a thing is once."""
+    asked = re.search(r'\b(?:what|which|who) (\w+)', about.asked.says, re.IGNORECASE)
+    word = asked[1].lower() if asked else ''
+    fields = (
+        ('place', 'object', 'receptacle') if about.query.kind == STAY else ('object', 'place', 'receptacle')
+    )
+    field = next(
+        (name for name in fields if any(is_named(word, getattr(deed.facts, name)) for deed in about.some)), ''
+    )
+    if not field and word not in ('did', 'have', 'thing', 'object', 'item', 'things'):
+        return None
+    groups: dict[str, list[Occurrence]] = {}
+    for deed in about.some:
+        name = getattr(deed.facts, field or 'object')
+        if name and (field == 'place' or not is_same_kind(deed.facts.kind, 'pick')):
+            groups.setdefault(name, []).append(deed)
+    if not groups:
+        return None
+    least = re.search(r'\bleast\b', about.asked.says, re.IGNORECASE) is not None
+    times = (min if least else max)(len(deeds) for deeds in groups.values())
+    best = {name: deeds for name, deeds in groups.items() if len(deeds) == times}
+    text = f'{" and ".join(best)}, {times} times.'
+    hits = hits_of(deed for deeds in best.values() for deed in deeds)
+    return Claim(Kind.TEXT, f'{text[0].upper()}{text[1:]}', hits, about=about.asked.says)
 
 
 def _days_without(about: FoundAnswer) -> Claim:
@@ -252,35 +279,9 @@ def no_deed_claim(about: FoundAnswer) -> Claim | None:
     return Claim(Kind.NOT_SEEN, 'I remember no such deed.')
 
 
-def which_of(names: tuple[str, ...], about: FoundAnswer) -> Claim | None:
-    """Return which of some things it was, or was not."""
-    done, last = {}, about.query.nth == -1
-    for name in names:
-        phrase = about.names.read(name)
-        attribute = ' '.join((*(name_said for name_said, _ in phrase.names), *phrase.unknown)) or name
-        query = replace(about.query, attribute=attribute, never='')
-        if deeds := choose_deeds(query, about.occurrences).every:
-            done[name] = deeds
-    if _NONE.search(about.asked.says):
-        left = [name for name in names if name not in done]
-        text = f'Not {", nor ".join(left)}.' if left else 'All of them.'
-        return Claim(Kind.TEXT, text, hits_of([deeds[-1] for deeds in done.values()] or about.done[-1:]))
-    if not done:
-        return no_deed_claim(about)
-    ordered = sorted(done, key=lambda name: -done[name][-1].start_ns if last else done[name][0].start_ns)
-    if about.asked.asked is DeedAsked.COUNT:
-        ordered = sorted(done, key=lambda name: -len(done[name]))
-    elif about.asked.asked is DeedAsked.DURATION:
-        ordered = sorted(done, key=lambda name: -sum(deed.seconds for deed in done[name]))
-    text = ', '.join(done)
-    if about.query.nth or about.asked.asked in (DeedAsked.COUNT, DeedAsked.DURATION):
-        best = done[ordered[0]]
-        text = f'{ordered[0]}, {len(best)} times: {listed(about.question, [best[-1 if last else 0]])}'
-    return Claim(Kind.TEXT, f'{text}.', hits_of(done[name][0] for name in ordered))
-
-
 ANSWERS: dict[DeedAsked, Callable[[FoundAnswer], Claim | None]] = {
     DeedAsked.DAY_OF_MOST: _day_of_most,
+    DeedAsked.MOST: _most,
     DeedAsked.DAYS_WITHOUT: _days_without,
     DeedAsked.PER_DAY: _days,
     DeedAsked.DAYS: _days,

@@ -17,6 +17,7 @@ class DeedAsked(Enum):
     """What a question asks of deeds, with the words that ask for it; the first that is found counts."""
 
     DAY_OF_MOST = r'\bday\b.*\b(?:most|least|fewest|busiest)\b|\b(?:most|least|fewest|busiest)\b.*\bday\b'
+    MOST = r'\b(?:what|which|who)\b.*\b(?:most|least) (?:often|frequently)\b'
     DAYS_WITHOUT = r"\bdays?\b.*\b(?:without|no|not|never|didn['\u2019]?t|weren['\u2019]?t|wasn['\u2019]?t)\b"
     PER_DAY = r'\b(?:count|number|many|often|times|total)\b.*\b(?:(?:each|every|per|by) day|daily|a day)\b'
     HOW_OFTEN = r'\b(?:how (?:often|frequently|many times)|number of times)\b'  # a count, also of days

@@ -33,7 +33,7 @@ _TRIED = any_case(r'\b(?:tr(?:y|ied|ies)|attempt\w*)\b')
 _LASTS = any_case(r'(?<!\bthe)(?<!\byour)(?<!\bvery) last(?=\W*$| (?:for|on average)\b)')
 _MOVED = any_case(r'\b(?:mov(?:e|ed|ing)|carr(?:y|ied|ying)|relocat\w+|transport\w*)\b')
 _BEEN = any_case(r'\b(?:been|enter\w*|visit\w*|set foot|inside|go|went|gone)\b')
-_GENERIC = {DeedAsked.PROBLEMS, DeedAsked.WHY, DeedAsked.OUTCOME, DeedAsked.HIGHLIGHTS}
+_GENERIC = {DeedAsked.PROBLEMS, DeedAsked.WHY, DeedAsked.OUTCOME, DeedAsked.HIGHLIGHTS, DeedAsked.MOST}
 _GENERIC |= {DeedAsked.DISTANCE, DeedAsked.DAY_OF_MOST}
 """What is asked of deeds alone, whoever is said to have done them."""
 
@@ -62,7 +62,8 @@ def build_deed_query(
     query = at if at and main.says_nothing else _main(asked, main, names, request, anchored=bool(sides))
     if query is None:
         return None
-    if (query.object or query.receptacle) and not query.kind and _MOVED.search(asked.says):
+    moved = query.object or query.receptacle or asked.asked is DeedAsked.MOST
+    if moved and not query.kind and _MOVED.search(asked.says):
         # Each time that it was put somewhere, or what was put there.
         query = replace(query, kind='place' if query.object or ' from ' not in asked.says else 'pick')
     if STEPS.search(asked.says) and not sides and not query.names_nothing:

@@ -51,6 +51,10 @@ _QUESTIONS = tuple(
             r'go to the receptacle that you picked \g<thing> from before you placed \g<thing> on \g<where>',
         ),
         (
+            rf'^where did you (?:take|bring|carry|deliver|move) (?!.* from\W*$){_THING}(?: to)?\W*$',
+            r'go to the receptacle that you placed \g<thing> on',
+        ),
+        (
             rf'^where was {_THING} {_START}\W*$',
             r'go to the first receptacle that you picked \g<thing> from',
         ),

@@ -55,8 +55,7 @@ def answer_by_places(request: Request, question: Question, recall: Recall, scope
     asked = parse_places(request.plain, places.all, position=request.kind is Kind.POSITION)
     if asked is None or (request.here and asked.asked not in (PlaceAsked.HERE, PlaceAsked.WHERE)):
         return None
-    found: list[PlaceVisit] = []
-    whole = True
+    found, whole = list[PlaceVisit](), True
     if asked.asked in _OF_VISITS:
         memories, whole = every(recall, scope)
         named = asked.places
@@ -75,7 +74,6 @@ def answer_by_places(request: Request, question: Question, recall: Recall, scope
 
 
 def _did_anything_at(places: Sequence[NamedPlace], recall: Recall, scope: Scope) -> bool:
-    """Tell whether deeds name one of some places, although nothing was seen there."""
     names = {name.casefold() for place in places for name in place.names}
     return any(deed.facts.place.casefold() in names for deed in OccurrenceSource(recall).deeds(scope))
 
