@@ -40,7 +40,10 @@ _MOST = r'.*\b(?:twice|times|most|least|longest|shortest)\b.*'
 _QUESTIONS = tuple(
     (any_case(question), wish)
     for question, wish in (
-        (rf'^(?:which|what) (\w+(?: \w+)?) (?:did|have|had) you ({_MOST})$', r'go to the \1 that you \2'),
+        (
+            rf'^(?:which|what) (\w+(?: \w+)?) (?:did|have|had) you (?!go\b|gone\b|visit|been\b)({_MOST})$',
+            r'go to the \1 that you \2',
+        ),
         (
             rf'^where (?:did|have|had) you \w+ {_THING} from (?P<where>(?:the|an?|your)\b.+?)\W*$',
             r'go to the receptacle that you placed \g<thing> on after you picked \g<thing> from \g<where>',

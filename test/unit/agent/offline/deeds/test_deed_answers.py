@@ -139,3 +139,21 @@ def test_nothing_was_just_done():
 def test_what_was_done_is_more_than_what_was_just_done(text):
     assert 'ust done' not in at(10, text, DONE).text
     assert 'No deed' not in at(60, text, DONE).text
+
+
+def test_what_was_done_most_often_is_counted_by_what_it_was_done_to():
+    more = [put(10, 1.0, object='plate', receptacle='sink')]
+    assert ask('What did you put most often?', (*SEEN, *DONE, *more)).text.startswith('Cup, 3 times')
+    assert ask('Which place did you go to least often?').confidence < 0.5  # it never went
+
+
+def test_where_a_thing_was_taken_to_is_where_it_was_put():
+    answer = ask('Where did you take the cup to?')
+    assert answer.pose.position == (2.0, 1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    'text', ['Did you put the cup or the vase in the sink?', 'What did you not manage to lift?']
+)
+def test_what_is_not_understood_is_not_denied(text):
+    assert ask(text).confidence < 0.5
