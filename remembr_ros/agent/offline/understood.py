@@ -48,8 +48,9 @@ _ATTRIBUTES = _set(
     'colour color shape size material weight age height width length number price name kind sort type '
     'state condition brand temperature weather way time reason cause'
 )
-_OF_THINGS = _set('name number kind sort type way time reason cause state condition')
 """Nouns of what things have, which nobody sees without them."""
+_OF_THINGS = _set('name number kind sort type way time reason cause state condition')
+"""Those of them that ask for nothing by themselves: 'the name of the street', but 'what time'."""
 
 _RANKED = (
     _set('most least latest longest shortest nearest closest farthest furthest earliest last first'),
@@ -164,7 +165,7 @@ def found(claim: Claim, by: str, text: str, request: Request, taken: Collection[
         shown = list(_texts(claim, by))
         deeds = claim if by == 'deeds' else None
         left = [word for word in content if not _is_met(word, asked, about, shown, deeds)]
-        if by == 'sights' and claim.binary:
+        if by == 'sights' and claim.binary and shown:
             left += [verb for verb in content if verb not in left and _is_of_others(verb, tree, shown[0])]
     said_of = tuple(word.text for word in content if word not in left)
     return Accounted(claim, by, tuple(word.text for word in left), said_of)
@@ -189,7 +190,8 @@ def _is_shown(word: Word, shown: Sequence[str], deeds: Claim | None) -> bool:
     if word.low in _WHO:
         return any(names(text) or says(text, 'person') for text in shown)
     if _is_name(word) and is_word(word.low):  # Gates is no gate
-        return any(re.search(rf'\b(?:{word.text}|{word.text.upper()})\b', text) for text in shown)
+        name = re.escape(word.text)
+        return any(re.search(rf'\b(?:{name}|{name.upper()})\b', text) for text in shown)
     if any(says(text, word.low, word.lemma) for text in shown):
         return True
     return deeds is not None and word.dep != 'amod' and _is_kind(word, deeds)
