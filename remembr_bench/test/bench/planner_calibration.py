@@ -28,7 +28,7 @@ from remembr_bench.evaluation.run.runner import WindowedRecall, remember
 from remembr_ros.agent.model import confidence, matching, other_words, relevance_model
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.matching import has_what_it_must, words_found
-from remembr_ros.agent.offline import planner, request
+from remembr_ros.agent.offline import request, sights
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.agent.planner import Run
@@ -219,7 +219,7 @@ def rules(sequences: Sequence[sample.Sequence], recalls: Sequence[Recall]) -> st
         ('purposes', other_words, '_THINGS', {}),
         ('words for the same', other_words, 'synonyms', lambda _: ()),
         ('another thing by the same noun', relevance_model, 'another_thing', lambda *_: ''),
-        ('the first of a stay', planner, 'stay_of', lambda one, _: [one]),
+        ('the first of a stay', sights, 'stay_of', lambda one, _: [one]),
     ]
     cuts += [(f'AS_GOOD = {x}', relevance_model, 'AS_GOOD', x) for x in (0.0, 0.05, 0.2, 0.3)]
     cuts += [(f'SHOWN = {x}', relevance_model, 'SHOWN', x) for x in (0.0, 0.02, 0.04)]
