@@ -19,7 +19,7 @@ from remembr_ros.memory.deeds.verbs import is_form, is_same_kind
 from remembr_ros.memory.matching.ranking import split_sentences
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Hit
-from remembr_ros.memory.model.record import PERSON, Memory
+from remembr_ros.memory.model.record import PERSON
 
 
 def _set(text: str) -> frozenset[str]:
@@ -67,6 +67,7 @@ _WHO = _set('who whom whose')
 _WISHING = _set('want need like')
 _NOUNS = _set('NOUN PROPN')
 
+_LOOKING = _set('see spot notice find observe encounter detect recognise watch meet discover')
 _SEEING = _set(
     'see spot notice find observe encounter detect recognise recognize watch look meet pass come exist '
     'lie stand sit locate get visible readable read show appear live keep remain discover walk drive by'
@@ -81,47 +82,37 @@ _OF = {
     'places': _GOING
     | _TIMES
     | _set(
-        'or be stay spend enter leave exit inside room often frequently most least longest long shortest '
-        'more visit unvisited never not far distance between each every known building total name metre '
-        'meter time part tour contain hold see first last next before after inspect explore check through '
-        'in pass miss skip yet'
+        'or stay spend enter leave exit inside room often frequently most least longest shortest more '
+        'unvisited never not far distance between each every known building name metre meter part tour '
+        'contain hold next before after inspect explore check through in pass miss skip yet'
     ),
     'deeds': _TIMES
     | PLAIN
     | WEAK
     | _set(
-        'deed action job task work thing often frequently many time average usually total never not no '
-        'day right immediately between during while before after until since first last second third next '
-        'then why reason cause fail failure wrong succeed success problem trouble go long short far '
-        'distance metre drive happen detail brief briefly summarize summarise summary sum report log '
-        'diary account story highlight memorable special most least order together step busy get manage '
-        'try start finish begin end take ever anything without each every up different room place people '
-        'person afterwards beforehand later earlier result outcome spend use handle touch interact move '
-        'carry bring deliver transport hand hold open close still now in'
+        'work frequently report log diary account story memorable special busy finish end without later '
+        'earlier result outcome interact carry bring deliver transport open close'
     ),
     'objects': _SEEING
     | _GOING
     | _TIMES
     | _set(
-        'on in inside within under below beneath near next close beside by around top colour color still '
-        'yet gone miss missing away disappear vanish move change new appear last first latest time happen '
-        'become history previous previously before earlier originally there come from where not no longer '
-        'any more most recent recently current view sight front know nearest closest farthest furthest '
-        'far else'
+        'on in inside within under below beneath near next close beside around top colour color still yet '
+        'gone miss missing away disappear vanish change new latest happen become history previous previously '
+        'before earlier originally from not no longer any more most recent current view sight front nearest '
+        'closest farthest furthest far else'
     ),
     'motion': _GOING
     | _TIMES
     | _set(
-        'or make turn left right fast slow slowly quickly speed drive go far distance stop stand wait halt '
-        'pause park still face heading direction head way move motion start begin continue set off metre '
-        'kilometre top average total long longest often most first last u-turn second third after before '
-        'at while pass side see end beginning orientation look point travel cover'
+        'or make turn left fast slow slowly quickly speed far distance stop stand wait halt pause park still '
+        'face heading direction motion start begin continue set off metre kilometre top average longest often '
+        'most u-turn third after before at while pass side end beginning orientation cover'
     ),
     'day': _TIMES
     | _set(
-        'summarise summarize summary report happen day go work tour do whole morning afternoon evening '
-        'night overview brief briefly short describe experience floor see up to sum story highlight '
-        'interesting'
+        'summarise summarize summary report happen go work tour do whole morning afternoon evening night '
+        'overview brief briefly short experience floor up to sum story highlight interesting'
     ),
     'sights': _SEEING | _TIMES | _set('take last need'),
 }
@@ -256,10 +247,15 @@ def _things(tree: Tree, phrase: str) -> set[str]:
         group = list(run) if named else []
         while group and group[-1].pos not in _NOUNS and not group[-1].text[-1:].isdigit():
             group.pop()  # of 'Are the chairs empty?' it is the chairs
-        found = {word.low for word in group}
+        found = {word.low for word in group if not _looks(word, tree)}
         tells = any(word.lemma not in _ATTRIBUTES or word.pos == 'NUM' for word in group)
         things |= found if found & spoken and tells else set()
     return things
+
+
+def _looks(word: Word, tree: Tree) -> bool:
+    """Tell whether a word is of somebody who sees, and not of what is seen: 'Did Linda see the lift?'"""
+    return word.dep == 'nsubj' and tree.head(word).lemma in _LOOKING
 
 
 def _is_named(word: Word) -> bool:
@@ -268,12 +264,8 @@ def _is_named(word: Word) -> bool:
 
 def _own_things(tree: Tree) -> set[str]:
     """Return what a denied deed may have been done to: the robot knows all that it did, of others nothing."""
-    others = [
-        word
-        for word in tree
-        if word.dep == 'nsubj' and word.low not in _SELF and tree.head(word).pos == 'VERB'
-    ]
-    who = {word.low for other in others for word in tree.below(other)}
+    others = [word for word in tree if word.dep == 'nsubj' and word.low not in _SELF]
+    who = {w.low for other in others if tree.head(other).pos == 'VERB' for w in tree.below(other)}
     return {word.low for word in tree if word.pos in _NOUNS | {'ADJ', 'NUM'}} - who
 
 
@@ -287,7 +279,7 @@ def _texts(claim: Claim, by: str) -> Iterable[str]:
 
 
 def _text(hit: Hit) -> str:
-    memory: Memory = hit.memory
+    memory = hit.memory
     facts = ' '.join(str(value) for value in memory.facts.values() if isinstance(value, str))
     return ' '.join((memory.caption, *memory.scene_text, facts, hit.place, memory.robot, memory.map_id))
 

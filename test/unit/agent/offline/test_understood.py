@@ -30,6 +30,7 @@ def told(text: str, claim: Claim, by: str = 'sights') -> Accounted:
         ('Are all chairs empty?', ('empty',)),
         ('Can I use the lift?', ('Can', 'use')),
         ('When did you pass room B12?', ()),
+        ('Did porter see the microwave?', ('porter',)),
     ],
 )
 def test_what_was_not_seen_is_a_thing_that_was_asked_for(text: str, left: tuple[str, ...]) -> None:
