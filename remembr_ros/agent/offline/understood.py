@@ -106,8 +106,8 @@ _OF = {
     | _TIMES
     | _set(
         'or make turn left fast slow slowly quickly speed far distance stop stand wait halt pause park still '
-        'face heading direction motion start begin continue set off metre kilometre top average longest often '
-        'most u-turn third after before at while pass side end beginning orientation cover'
+        'face heading direction motion start begin continue set off metre kilometre top average longest '
+        'often most u-turn third after before at while pass side end beginning orientation cover'
     ),
     'day': _TIMES
     | _set(
