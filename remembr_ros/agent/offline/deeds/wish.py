@@ -54,7 +54,7 @@ _QUESTIONS = tuple(
             r'go to the receptacle that you picked \g<thing> from before you placed \g<thing> on \g<where>',
         ),
         (
-            rf'^where did you (?:take|bring|carry|deliver|move) (?!.* from\W*$){_THING}(?: to)?\W*$',
+            rf'^where did you (?:take|bring|carry|deliver|move) (?!.* from\b){_THING}(?: to)?\W*$',
             r'go to the receptacle that you placed \g<thing> on',
         ),
         (

@@ -198,6 +198,7 @@ def test_where_things_were_moved(text: str, kind: str, after: object, before: ob
         'Go to the lobby',
         'Take me to the painting that she likes',
         'Where did you take the pen from?',
+        'Where did you take the pen from before putting it on the desk?',
         'What did you move?',
         'Which cup did you move?',
     ],
