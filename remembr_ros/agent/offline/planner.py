@@ -1,8 +1,8 @@
 """The planner without a language model: rules, and the memory's own recall.
 
-It reads the question (request), recalls, keeps what is likely enough to show what was asked for
-(relevance_model), chooses and cites. How often it takes one thing for another, or misses what is there:
-docs/offline-planner.md.
+It takes a command apart (commands), reads a question (request), has those who know of deeds, places, objects,
+days, motion and sights make claims, and takes the one that is about all of it (understood). How often it
+takes one thing for another, or misses what is there: docs/offline-planner.md.
 """
 
 from collections import Counter

@@ -78,7 +78,6 @@ _GOING = _set(
 )
 _TIMES = _set('time day date hour minute second week month moment long last first recently since when')
 _OF = {
-    'goals': _GOING | _TIMES,
     'places': _GOING
     | _TIMES
     | _set(
@@ -123,7 +122,7 @@ _OF = {
 class Accounted:
     """A claim, and the words of the question that it is not about.
 
-    :param by: what made it, a key of _OF
+    :param by: what made it: goals, which tells its own words, or a key of _OF
     :param left: in the asker's words
     :param understood: the others that carry meaning
     """

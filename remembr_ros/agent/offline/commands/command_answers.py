@@ -11,6 +11,7 @@ from remembr_ros.agent.model import english
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.answer_text import EVEN
 from remembr_ros.agent.model.quoting import any_case
+from remembr_ros.agent.model.relevance_model import PERHAPS
 from remembr_ros.agent.model.same_place import by_place
 from remembr_ros.agent.offline.commands.clause_reader import (
     TELL,
@@ -20,13 +21,9 @@ from remembr_ros.agent.offline.commands.clause_reader import (
     begins_with_verb,
     split_command,
 )
-from remembr_ros.agent.offline.commands.coordinates import asker_place, coordinates_goal
+from remembr_ros.agent.offline.commands.coordinates import NAME, asker_place, coordinates_goal
 from remembr_ros.agent.offline.not_seen import UNTOLD
 from remembr_ros.memory.model.record import AGENT, OBJECT
-
-NAME = 'offline'
-UNSURE = 0.4
-"""How sure an answer is at most that is not all of what a command wants: nothing drives there at once."""
 
 AnswerOne = Callable[[Question], Answer]
 """Answers one simple request."""
@@ -162,7 +159,7 @@ def _is_simple(clause: Clause) -> bool:
 
 
 def _unsure(known: Answer, text: str = '') -> Answer:
-    return replace(known, text=text or known.text, confidence=min(known.confidence, UNSURE))
+    return replace(known, text=text or known.text, confidence=min(known.confidence, PERHAPS))
 
 
 def _composed(read: Sequence[Clause], parts: Sequence[_Part], question: Question) -> Answer:
@@ -187,7 +184,7 @@ def _composed(read: Sequence[Clause], parts: Sequence[_Part], question: Question
         texts.insert(0, f'{unknown}: {"; ".join(lost)}')
     text = ' '.join(dict.fromkeys([*doubts, *(f'{text}.' for text in texts)]))
     sure = min((part.answer.confidence for part in parts), default=UNTOLD)
-    sure = min(sure, UNSURE) if lost or doubts else sure
+    sure = min(sure, PERHAPS) if lost or doubts else sure
     if not stops and not told:
         return Answer(Kind.NOT_SEEN, text, NAME, confidence=min(sure, UNTOLD))
     shown = stops or told

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim, choose
+from remembr_ros.agent.model.relevance_model import PERHAPS
 from remembr_ros.agent.offline.deeds.deed_claims import SURE
 from remembr_ros.agent.offline.deeds.thing_sorts import is_furniture
 from remembr_ros.agent.offline.deeds.wish import read_goal
@@ -27,7 +28,6 @@ from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.timestamps import NS
 
 NEAR_M = 2.0  # of a thing without an id, what was done so near to one of its name was done to it
-IN_PART = 0.4  # where words of the wish were not understood, or several things fit of which one is asked for
 LATER_NS = 5 * NS  # after a deed a thing is seen where that left it
 _PARTS = ('receptacle', 'object')
 _STAYED = frozenset(map(base, 'stay spend spent remain visit enter go be been were was'.split()))
@@ -67,7 +67,7 @@ def answer_goal(request: Request, question: Question, recall: Recall, scope: Sco
             found = [found[nth - 1] for nth in asked.sequence if 0 < nth <= len(found)]
     hits = [Hit(memory, 1.0) for memory in found if memory.pose is not None]
     tied = asked.often and asked.choice is Choice.CITED_FIRST and len(hits) > 1
-    sure = IN_PART if asked.unused or tied else SURE
+    sure = PERHAPS if asked.unused or tied else SURE
     if not hits and asked.question:
         return None  # of other deeds other rules may tell
     if not hits:

@@ -1,4 +1,5 @@
 import logging
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -65,3 +66,15 @@ def test_without_a_model_it_says_what_to_do(
     finally:
         english.is_there.cache_clear()
         parse.cache_clear()
+
+
+def test_what_is_read_is_not_kept_and_may_be_read_by_many_at_once() -> None:
+    parse('A first sentence.')
+    strings = english._model().vocab.strings
+    before = len(strings)
+    with ThreadPoolExecutor(4) as threads:
+        trees = list(
+            threads.map(parse, (f'Where is the qx{number}v of the zw{number}k?' for number in range(80)))
+        )
+    assert all(len(tree.words) == 8 for tree in trees)
+    assert len(strings) == before
