@@ -152,7 +152,7 @@ def found(claim: Claim, by: str, text: str, request: Request, taken: Collection[
         if claim.denies:
             asked = asked - _NEGATIVE
             about |= _own_things(tree) if by == 'deeds' else _things(tree, request.phrase)
-        shown = list(_texts(claim, by))
+        shown = list(dict.fromkeys(_texts(claim, by)))  # of a month of deeds, most are alike
         deeds = claim if by == 'deeds' else None
         left = [word for word in content if not _is_met(word, asked, about, shown, deeds)]
         if by == 'sights' and claim.binary and shown:
