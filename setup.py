@@ -65,6 +65,7 @@ setup(
         package_name: [
             'py.typed',
             'agent/llm/prompts/*.md',
+            'agent/offline/words.yaml',
             'memory/embedded/README.md',
             'captioning/captioners/prompts/*.md',
             'nodes/base/fast_dds.xml',

@@ -8,6 +8,7 @@ from remembr_ros.agent.model.grounding import Choice, Claim
 from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.offline.question_terms import ASKING
 from remembr_ros.agent.offline.request import Request
+from remembr_ros.agent.offline.word_classes import word_class
 from remembr_ros.agent.overview.floors import floors_in, without_floors
 from remembr_ros.agent.overview.recalled_day import TODAY, nothing_of_day, recall_day, scope_of_day
 from remembr_ros.agent.times.day import WEEKDAYS
@@ -23,17 +24,9 @@ SENTENCES = 1  # Of each
 LONG_NS = 3_000 * NS  # "What did you see?" in a shorter time has few memories, which are shown as they are
 TEXTS = 5
 
-_PARTS = frozenset(('morning', 'afternoon', 'evening', 'night'))
-_WHOLE = _PARTS.union(
-    'been do doing done happened spend spent day shift tour trip drive patrol journey walk summarise '
-    'summarize summary recap review report overview rundown diary describe list everything'.split()
-)
-"""Words that ask for all of a time, where nothing else is named."""
-
-_ADDED = ASKING.difference(('sign', 'signs', 'take', 'think', 'where')).union(
-    'brief hey make short sum whole write'.split()
-)
-"""Words beside these that name no thing: with a time or a floor they ask for all of it, too."""
+_PARTS = word_class('parts_of_day')
+_WHOLE = word_class('whole_day')
+_ADDED = (ASKING - {'sign', 'signs', 'take', 'think', 'where'}) | word_class('beside_day')
 
 _BARE_DAY = any_case(
     rf'(?:(?:in )?(?:the )?\b(?P<part>{"|".join(sorted(_PARTS))}) )?(?:\b(?:of|on|about|for) )?'

@@ -4,6 +4,7 @@ import re
 
 from remembr_ros.agent.model.other_words import is_purpose, things_for
 from remembr_ros.agent.model.quoting import any_case, unquoted
+from remembr_ros.agent.offline.word_classes import word_class
 from remembr_ros.memory.matching.terms import STOP_WORDS, stem, words
 
 PLACES = r'(?:room|place|location|position|corridor|floor|way)'
@@ -15,15 +16,7 @@ _KEPT = (
 )
 """Things whose names have a word that elsewhere only asks."""
 
-ASKING = STOP_WORDS.union(
-    'already anywhere around arrive arrived behind beside closest currently current during earliest '
-    'encountered encounter everything far farthest fewer found furthest happen hours hour im inside know '
-    'labeled labelled labels label least less located location looked looking marked minutes minute '
-    'named nearby nearest noticed notice observed observe opposite passed pass position reached reach '
-    'readable reads recent remained remain saying seconds seeing signs sign since somewhere spend spent '
-    'spotted spot stayed stay still stood taken takes taking text think times titled took tour use visible '
-    'visited visit waited wait whereabouts within words word writing written yet'.split()
-)
+ASKING = STOP_WORDS | word_class('asking')
 """Words that only ask: those of which all questions are made, and those of what is remembered."""
 
 _PHRASES = any_case(

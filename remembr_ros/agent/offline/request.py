@@ -24,6 +24,7 @@ from remembr_ros.agent.offline.question_terms import (
     without_deed,
 )
 from remembr_ros.agent.offline.relation import Relation, RelationKind, parse_relation, unfronted
+from remembr_ros.agent.offline.word_classes import word_class
 from remembr_ros.agent.times.time_expression import Reach
 from remembr_ros.agent.times.time_window import Window, parse_window
 from remembr_ros.memory.matching.terms import STOP_WORDS, stem, words
@@ -115,18 +116,10 @@ _CHOICES = {
 _NO_CHOICE = any_case(r'\b(?:first|last)(?: (?:aid|floor|name|class)|-\w+)\b|\w-(?:first|last)\b')
 _HERE = any_case(r'\b(?:here|(?:around|near|where) (?:you|us|me|i)|at this place)\b(?! \w)')
 _NOW = frozenset(('now', 'currently', 'am i', 'are you', 'are we', 'do you see'))
-_READING = frozenset(
-    'read reads readable written writing text say says sign signs label labels word words'.split()
-)
 _WHATEVER = frozenset(
     'see saw seen read sign signs happened remember thing things anything something everything'.split()
 )
 _CLOCK = any_case(r"^what(?: time is it|(?:'s| is) the (?:current )?(?:time|date)| (?:day|date) is)\b")
-_TALK = frozenset(
-    'hello hi hey robot there good morning afternoon evening night day goodbye bye please help '
-    'how who what are can do you'.split()
-)
-"""Words of a greeting, or of a question to the robot about itself."""
 _EVERY = any_case(
     r'\b(?:all|every|each)\b(?! (?:the )?(?:way|over|right|day|night|morning|week|time)\b)'
     r'(?: one)?(?: of)?(?: (?:the|those|these))?(?: (?:places?|spots?|locations?)\b)?(?= \w)'
@@ -136,18 +129,8 @@ _APART = frozenset(('where', 'between', 'how far'))
 _TO_COME = frozenset(f'{verb} {who}' for verb in ('will', 'shall', 'should') for who in ('you', 'i', 'we'))
 _WITHIN = frozenset(('in', 'on', 'inside', 'under', 'above', 'below'))
 _ARRIVING = frozenset(('reach', 'reached', 'arrive', 'arrived', 'get to', 'got to', 'come to', 'came to'))
-_GONE_ALONG = frozenset('crossed followed entered exited climbed used'.split())
-"""What was done to a thing that stays where it is."""
 _OWN = frozenset(('you', 'we', 'i', 'robot', 'take', 'took'))
-_PLAIN = ASKING.union(
-    ('anyone', 'building', 'close', 'describe', 'floor', 'gone', 'house', 'list', 'room')
-).difference(
-    'all arrive arrived away back behind beside both came come down drive driving each every far first get '
-    'give going how '
-    'inside into lead like looking many marked more most no not off on once only opposite out over reach '
-    'reached remain remained stay stayed still stood take taken takes taking through under up use wait '
-    'waited which who whom whose why writing'.split()
-)
+_PLAIN = (ASKING | word_class('unconditional')) - word_class('conditions')
 """Words that put no condition which a sight would have to meet, or one that is looked after."""
 _COMPARING = any_case(
     r'^(?=.*\bor\b).*\b(?:first|earlier|last|later|sooner|nearer|closer|which)\b|\b(?:left|right) or\b'
@@ -223,13 +206,13 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
         choice=choice,
         window=window,
         here=bool(_HERE.search(plain) or (not target and _NOW & spoken)),
-        reading=kind is Kind.TEXT and bool(_READING & said_in(bare)),
+        reading=kind is Kind.TEXT and bool(word_class('reading') & said_in(bare)),
         whatever=not target and kind in (Kind.TEXT, Kind.BINARY) and bool(_WHATEVER & spoken),
         counting=kind is Kind.TEXT and 'how many' in spoken,
         visits=every_time or (kind is Kind.TEXT and bool(_VISITS & spoken)),
         every_time=every_time,
         last=kind is Kind.POSITION
-        and deed not in _GONE_ALONG
+        and deed not in word_class('gone_along')
         and (bool(deed and target_of(deed)) or asked[:1] != ['where'] or not _SOMEHOW & spoken),
         far='how far' in spoken,
         arriving=kind is Kind.TIME and (bool(_ARRIVING & spoken) or (indoors and not out)),
@@ -238,7 +221,7 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
         now=asked[:1] in (['is'], ['are']) and not ' '.join(asked[1:]).startswith(('there', 'any')),
         said=_said(asked, relation),
         other=not asked
-        or _TALK.issuperset(words(text))
+        or word_class('talk').issuperset(words(text))
         or text.lower().startswith('thank')
         or (kind is not Kind.POSITION and bool(_TO_COME & spoken))
         or bool(not target and relation is None and _CLOCK.search(plain)),

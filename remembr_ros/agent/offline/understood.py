@@ -14,6 +14,7 @@ from remembr_ros.agent.model.relevance_model import PERHAPS
 from remembr_ros.agent.offline.not_seen import UNTOLD
 from remembr_ros.agent.offline.question_terms import names
 from remembr_ros.agent.offline.request import Request
+from remembr_ros.agent.offline.word_classes import word_class
 from remembr_ros.memory.deeds.names import PLAIN, WEAK
 from remembr_ros.memory.deeds.verbs import is_form, is_same_kind
 from remembr_ros.memory.matching.ranking import split_sentences
@@ -21,100 +22,17 @@ from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import PERSON
 
-
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_CONTENT = _set('NOUN PROPN VERB ADJ NUM ADV X INTJ')
-_ASKING = _set('WDT WP WP$ WRB')
-_NEGATIVE = _set("not n't no never without except unless nor neither nobody nothing none nowhere")
-_ABLE = _set('can could may might should must shall would will ca wo')
-_APART = _set(
-    'under underneath beneath behind above below between opposite than like against before after until '
-    'during while'
-)
-_COMMON = _set(
-    'be have let please ok okay hey hi hello robot yes thank thanks so then also too just ever already '
-    'now currently here there again exactly actually really maybe perhaps ask tell show say know remember '
-    'recall thing object item something anything everything stuff kind sort type one other '
-    'place spot location position where somewhere anywhere area ago name list give describe look see find '
-    'mean sure kindly possible right possibly approximately about roughly many much number total all '
-    'altogether'
-)
-"""Words of which questions are made, whatever they are about; lemmas."""
-
-_ATTRIBUTES = _set(
-    'colour color shape size material weight age height width length number price name kind sort type '
-    'state condition brand temperature weather way time reason cause'
-)
-"""Nouns of what things have, which nobody sees without them."""
-_OF_THINGS = _set('name number kind sort type way time reason cause state condition')
-"""Those of them that ask for nothing by themselves: 'the name of the street', but 'what time'."""
-
-_RANKED = (
-    _set('most least latest longest shortest nearest closest farthest furthest earliest last first'),
-    _set('latest longest shortest nearest closest farthest furthest earliest last first busiest'),
-)
-"""Superlatives that are known, and those of deeds."""
-_CHOOSING = _set(
-    'near nearest closest nearby far farthest furthest last latest recent first early earliest often most '
-    'all every each'
-)
-_SAID_OF = _set('amod compound nummod nmod poss')
-_SELF = _set('you we i robot')
-_WHO = _set('who whom whose')
-_WISHING = _set('want need like')
-_NOUNS = _set('NOUN PROPN')
-
-_LOOKING = _set('see spot notice find observe encounter detect recognise watch meet discover')
-_SEEING = _set(
-    'see spot notice find observe encounter detect recognise recognize watch look meet pass come exist '
-    'lie stand sit locate get visible readable read show appear live keep remain discover walk drive by'
-)
-_GOING = _set(
-    'go take bring lead guide drive navigate walk move head return escort point direct proceed visit get '
-    'come reach find locate way back follow travel run arrive search'
-)
-_TIMES = _set('time day date hour minute second week month moment long last first recently since when')
-_OF = {
-    'places': _GOING
-    | _TIMES
-    | _set(
-        'or stay spend enter leave exit inside room often frequently most least longest shortest more '
-        'unvisited never not far distance between each every known building name metre meter part tour '
-        'contain hold next before after inspect explore check through in pass miss skip yet'
-    ),
-    'deeds': _TIMES
-    | PLAIN
-    | WEAK
-    | _set(
-        'work frequently report log diary account story memorable special busy finish end without later '
-        'earlier result outcome interact carry bring deliver transport open close'
-    ),
-    'objects': _SEEING
-    | _GOING
-    | _TIMES
-    | _set(
-        'on in inside within under below beneath near next close beside around top colour color still yet '
-        'gone miss missing away disappear vanish change new latest happen become history previous previously '
-        'before earlier originally from not no longer any more most recent current view sight front nearest '
-        'closest farthest furthest far else'
-    ),
-    'motion': _GOING
-    | _TIMES
-    | _set(
-        'or make turn left fast slow slowly quickly speed far distance stop stand wait halt pause park still '
-        'face heading direction motion start begin continue set off metre kilometre top average longest '
-        'often most u-turn third after before at while pass side end beginning orientation cover'
-    ),
-    'day': _TIMES
-    | _set(
-        'summarise summarize summary report happen go work tour do whole morning afternoon evening night '
-        'overview brief briefly short experience floor up to sum story highlight interesting'
-    ),
-    'sights': _SEEING | _TIMES | _set('take last need'),
-}
+_CONTENT = frozenset('NOUN PROPN VERB ADJ NUM ADV X INTJ'.split())
+_NOUNS = frozenset(('NOUN', 'PROPN'))
+_ASKING = frozenset('WDT WP WP$ WRB'.split())
+_SAID_OF = frozenset('amod compound nummod nmod poss'.split())
+_SELF = frozenset('you we i robot'.split())
+_WHO = frozenset('who whom whose'.split())
+_WISHING = frozenset('want need like'.split())
+_COMMON, _NEGATIVE, _SEEING, _GOING = map(word_class, ('common', 'negative', 'seeing', 'going'))
+_ATTRIBUTES = word_class('attributes')
+_ASKED = {by: word_class(f'of_{by}') for by in ('places', 'objects', 'motion', 'day', 'sights')}
+_ASKED['deeds'] = word_class('of_deeds') | PLAIN | WEAK
 """What each way to answer makes something of, besides what its evidence shows; lemmas."""
 
 
@@ -122,7 +40,7 @@ _OF = {
 class Accounted:
     """A claim, and the words of the question that it is not about.
 
-    :param by: what made it: goals, which tells its own words, or a key of _OF
+    :param by: what made it: goals, which tells its own words, or a key of _ASKED
     :param left: in the asker's words
     :param understood: the others that carry meaning
     """
@@ -144,7 +62,7 @@ def found(claim: Claim, by: str, text: str, request: Request, taken: Collection[
     if by == 'goals' or claim.unused is not None:
         left = [word for word in content if word.low in {unused.lower() for unused in claim.unused or ()}]
     else:
-        asked = _COMMON | _OF[by] | _chosen(request) | set(taken)
+        asked = _COMMON | _ASKED[by] | _chosen(request) | set(taken)
         if request.kind is Kind.POSITION:
             asked |= _GOING
         about = set(words(claim.about))
@@ -168,7 +86,7 @@ def _is_met(
     if word.tag == 'MD':
         return False
     if word.tag in ('JJS', 'RBS') and word.low not in about:
-        return word.low in asked and word.low in _RANKED[deeds is not None]
+        return word.low in asked and word.low in word_class('ranked' if deeds is None else 'ranked_of_deeds')
     spoken = set(words(word.text))
     if word.lemma in _ATTRIBUTES and word.low not in about.union(asked).difference(_COMMON):
         return False  # what has a name, or a colour, need not say it
@@ -209,14 +127,14 @@ def _tells(word: Word, tree: Tree) -> bool:
     if word.tag in _ASKING:
         return word.low in _WHO
     if word.tag == 'MD':
-        return word.low in _ABLE and _asks_leave(word, tree)
+        return word.low in word_class('able') and _asks_leave(word, tree)
     if word.lemma in _WISHING:  # 'I want to sit', and not 'Who wants the parcel?'
         return not {child.low for child in tree.children(word, 'nsubj')} & _SELF
-    if word.lemma in _OF_THINGS:  # 'the name of the street', and not 'which kind of cup'
+    if word.lemma in word_class('of_things'):  # 'the name of the street', and not 'which kind of cup'
         return any(child.low == 'of' for child in tree.children(word, 'prep')) and word.dep != 'ROOT'
     if word.dep == 'neg' and word.index <= 2:  # 'Isn't there a lift?'
         return tree.head(word).dep != 'ROOT'
-    says_more = word.low in _NEGATIVE | _APART | {'or'}
+    says_more = word.low in _NEGATIVE | word_class('apart') | {'or'}
     return says_more or (word.pos in _CONTENT and word.dep not in ('aux', 'auxpass'))
 
 
@@ -236,7 +154,7 @@ def _chosen(request: Request) -> set[str]:
     """Return the words by which a request chooses one of several."""
     if request.choice is Choice.CITED_FIRST and not request.arriving:
         return set()
-    return set(_CHOOSING)
+    return set(word_class('choosing'))
 
 
 def _things(tree: Tree, phrase: str) -> set[str]:
@@ -254,7 +172,7 @@ def _things(tree: Tree, phrase: str) -> set[str]:
 
 def _looks(word: Word, tree: Tree) -> bool:
     """Tell whether a word is of somebody who sees, and not of what is seen: 'Did Linda see the lift?'"""
-    return word.dep == 'nsubj' and tree.head(word).lemma in _LOOKING
+    return word.dep == 'nsubj' and tree.head(word).lemma in word_class('looking')
 
 
 def _is_named(word: Word) -> bool:

@@ -21,6 +21,7 @@ from remembr_ros.agent.offline.objects.object_answer_text import (
 )
 from remembr_ros.agent.offline.objects.object_request import Asked, parse_object_request
 from remembr_ros.agent.offline.request import Request
+from remembr_ros.agent.offline.word_classes import classes_of
 from remembr_ros.memory.deeds.occurrences import IN_VIEW_NS, hits_of, in_view
 from remembr_ros.memory.deeds.query import Occurrence
 from remembr_ros.memory.matching.terms import words
@@ -33,21 +34,7 @@ from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.timestamps import format_clock
 
 EVENTS = 12  # that are told of an object
-_SHADES = {
-    'white': ('grey',),
-    'grey': ('white', 'black'),
-    'gray': ('grey', 'white', 'black'),
-    'black': ('grey',),
-    'red': ('orange', 'pink'),
-    'orange': ('red', 'yellow', 'brown'),
-    'yellow': ('orange',),
-    'green': (),
-    'blue': ('purple',),
-    'purple': ('blue', 'pink'),
-    'pink': ('purple', 'red'),
-    'brown': ('orange', 'black'),
-}
-"""Colours, and those that they look like in another light."""
+_SHADES = classes_of('shade')
 _SAID = {'appeared': 'seen for the first time', 'moved': 'moved', 'missing': 'gone', 'returned': 'back'}
 
 

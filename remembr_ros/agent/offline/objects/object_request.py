@@ -8,6 +8,7 @@ from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.offline.question_terms import target_of
 from remembr_ros.agent.offline.request import Request
+from remembr_ros.agent.offline.word_classes import word_class
 from remembr_ros.agent.times.time_window import Window
 from remembr_ros.memory.matching.terms import words
 
@@ -108,11 +109,6 @@ _CHANGES = any_case(rf"""
     ^(?:(?:what|which|has|have|did|does|{_BE}|any|something|anything|list|show|me|the|all|there|been|it|here|else
     |how|many|{_THINGS}) )+(?P<what>{'|'.join(_CHANGED.values())})\b(?P<rest>.*)$
 """)
-_OF_CHANGES = frozenset(
-    'apartment around been before compared flat from here home house i in last latest look looked my our '
-    'place previous room round since the this time to tour trip visit was we went were with you your thing '
-    'things object objects item items'.split()
-)
 _VISIT = any_case(r"""
     \b(?:since|from|to|with|between) (?:(?:the|your|my|our) )*(?:last|previous|latest) (?:visit|time|round
     |tour|trip|patrol|drive|look|inspection)\b
@@ -146,7 +142,7 @@ def parse_object_request(request: Request) -> ObjectRequest | None:
 def _changes(text: str) -> ObjectRequest | None:
     """Return a question about what changed."""
     found = _CHANGES.match(text)
-    if found is None or not _OF_CHANGES.issuperset(words(found['rest'])):
+    if found is None or not word_class('beside_changes').issuperset(words(found['rest'])):
         return None
     verb = found['what']
     kinds = tuple(kind for kind, form in _CHANGED.items() if kind and re.fullmatch(form, verb, re.IGNORECASE))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from remembr_ros.agent.offline.question_terms import target_of
+from remembr_ros.agent.offline.word_classes import word_class
 from remembr_ros.memory.matching.terms import STOP_WORDS, words
 from remembr_ros.memory.places.place import NamedPlace
 
@@ -85,13 +86,6 @@ _OF_ONE = (
         rf'|what\s+(?:do|did|have)\s+{_I}|list|describe|tell)\b',
     ),
 )  # fmt: skip
-_PLAIN = frozenset(
-    'room rooms places area areas longest shortest briefest often frequently total visits unvisited never '
-    'enter entered leave left names known distance drives drove driven gone explore explored inspect '
-    'inspected arrive arrived exist miss missed skip skipped object objects item items contain contains '
-    'apart right order kind kinds sort sorts leaving entering different longer name exactly walk walked '
-    'return returned stuff comes lie lies metres meters'.split()
-)
 _DEEDS = re.compile(
     rf'\b{SELF_TEXT}\s+(?:(?:ever|also|never)\s+)?(?:exit(?:ed)?|check(?:ed)?(?:\s+on)?|ma[dk]e|h[au]ng|stop(?:ped)?\s+by|set\s+foot)\b'
 )
@@ -149,4 +143,5 @@ def named_in(text: str, places: Sequence[NamedPlace]) -> list[tuple[tuple[int, i
 def _thing(rest: str) -> str:
     """Return what else than places a question is about; empty: nothing."""
     plain = re.sub(r"(?<=\w)n?['\u2019][a-z]+\b", ' ', _DEEDS.sub(' you ', rest))
-    return target_of(' '.join(word for word in re.findall(r'\w+', plain) if word not in _PLAIN))
+    beside = word_class('beside_place')
+    return target_of(' '.join(word for word in re.findall(r'\w+', plain) if word not in beside))

@@ -1,0 +1,40 @@
+import re
+from pathlib import Path
+
+import pytest
+
+from remembr_ros.agent import offline
+from remembr_ros.agent.offline.word_classes import classes_of, word_class
+
+
+def test_a_class_has_the_words_of_the_classes_in_it() -> None:
+    assert word_class('of_things') < word_class('attributes')
+    assert 'colour' in word_class('attributes')
+    assert not any(word.startswith('+') for word in word_class('of_motion'))
+
+
+def test_words_that_look_like_others_in_yaml_are_words() -> None:
+    assert {'no', 'not', "n't"} <= word_class('negative')
+    assert {'on', 'no', 'not'} <= word_class('of_objects')
+
+
+def test_there_is_no_other_class() -> None:
+    with pytest.raises(KeyError, match='of_nothing'):
+        word_class('of_nothing')
+
+
+def test_classes_of_a_kind_are_known_by_the_words_that_name_them() -> None:
+    assert classes_of('shade')['gray'] == ['grey', 'white', 'black']
+    assert classes_of('shade')['green'] == []
+    assert classes_of('like', str.upper)['SPHERICAL'] == ['apple', 'ball', 'orange']
+
+
+def test_each_class_is_used() -> None:
+    code = '\n'.join(path.read_text() for path in Path(offline.__path__[0]).rglob('*.py'))
+    listed = Path(offline.__path__[0], 'words.yaml').read_text()
+    named = set(re.findall(r'^([\w ]+):', listed, re.MULTILINE))
+    by_kind = {name for name in named if re.match(r'(?:like|shade|sort) |of_', name)}
+    unused = [
+        name for name in named - by_kind if f"'{name}'" not in code and not re.search(rf'\+{name}\b', listed)
+    ]
+    assert unused == []
