@@ -45,62 +45,34 @@ class MotionRequest:
     anchors: tuple[str, ...]
 
 
-_I = (
-    r'(?:you|we|i|the\s+robot)'
-    r'(?:\s+(?:first|last|ever|also|then|just|have|had|to|still|now|currently|been|next))*'
-)
+_I = r'(?:you|we|i|the robot)(?: (?:first|last|ever|also|then|just|ha[vd]e?|to|still|now|currently|been|next))*'
 _GO = r'(?:go|went|gone|going|drive|drove|driven|driving|head|headed|bear|veer|veered)'
-_TURN = r'(?:turn|turned|turning)(?!\s+(?:on|off|into|up|out)\b)'
-_HALT = (
-    r'(?:stop|stopped|wait|waited|waiting|pause|paused|halt|halted|stand|stood|standing|park|parked'
-    r'|stay\s+still|stayed\s+still|stand\s+still|rest|rested|idle|idled)'
-)
-_MOVE = r'(?:moving|driving|in\s+motion|rolling|on\s+the\s+move)'
+_TURN = r'(?:turn|turned|turning)(?! (?:on|off|into|up|out)\b)'
 _SIDES = {'left': Motion.LEFT, 'right': Motion.RIGHT}
+_ANY = r'(?:a|an|any|the|your)'
+_NTH = r'(?:first|last|next|longest)'
 
-_WHAT = tuple(
-    (what, any_case(pattern))
-    for what, pattern in (
-        (
-            Moved.SIDE,
-            r'^(?:what|which|who)\b(?!.*\b(?:way|direction)\b).*\b(?:on|to|at)\s+(?:your|the|its|my)\s+(?:left|right)\b'
-            r'(?!\s+(?:side\s+)?of\s+(?!you\b|the\s+robot\b))',
-        ),
-        (
-            Moved.SPEED,
-            rf'\bhow\s+(?:fast|quick|quickly|slow|slowly)\b.*\b{_I}\b|\b(?:your|average|top)\s+speed\b',
-        ),
-        (
-            Moved.DISTANCE,
-            rf'\b(?:how\s+(?:far|much)|how\s+many\s+(?:met|kilomet)\w+|(?:what|which)\s+distance)\b.*\b{_I}\s+'
-            r'(?:drive|drove|driven|driving|travel|travell?ed|go|gone|went|move|moved|come|came|cover|covered)\b'
-            rf'|\bdistance\s+(?:that\s+)?{_I}\s+(?:drove|driven|travell?ed|covered)\b',
-        ),
-        (
-            Moved.HEADING,
-            rf'\b(?:which|what|where)\b.*\b{_I}\s+(?:were\s+)?(?:face|facing|faced|heading|pointing|looking\s+towards?)\b'
-            r"|\b(?:your|robot's)\s+(?:heading|orientation|yaw)\b"
-            rf'|\b(?:which|what)\s+(?:way|direction)\b.*\b{_I}\s+(?:look|looking)\b',
-        ),
-        (
-            Moved.TURN,
-            rf'\b{_I}\s+{_TURN}\b|\b(?:left|right|u-?)?[\s-]*turns?\s+(?:\w+\s+)?{_I}\b|\b(?:make|made|take|took|do)\s+'
-            rf'(?:(?:a|an|any|the|your)\s+)?(?:(?:first|last|next)\s+)?(?:(?:left|right|u)\b|(?:left\s+|right\s+|u-?)?turns?\b)'
-            rf'|\byour\s+(?:first|last|next)\s+(?:left\s+|right\s+)?turn\b|\b{_I}\s+{_GO}\s+(?:to\s+the\s+)?(?:left|right)\b'
-            rf'|\b(?:which|what)\s+(?:way|direction)\b.*\b{_I}\s+{_GO}\b',
-        ),
-        (
-            Moved.STOP,
-            rf'\b{_I}\s+{_HALT}\b|\bstops?\s+did\s+{_I}\b|\byour\s+(?:(?:first|last|longest)\s+)?stop\b'
-            rf'|\b(?:make|made)\s+(?:(?:a|any|the|your)\s+)?(?:(?:first|last|longest)\s+)?stops?\b',
-        ),
-        (
-            Moved.GOING,
-            rf'\b{_I}\s+(?:\w+\s+)?{_MOVE}\b(?!.*\bside\s+of\b)|\b{_I}\s+(?:start|started|begin|began|continue|continued|resume|resumed)\b'
-            rf'.*\b(?:mov|driv|going|to\s+go)|\b{_I}\s+set\s+off\b',
-        ),
-    )
-)
+_WHAT = {
+    Moved.SIDE: r'^(?:what|which|who)\b(?!.*\b(?:way|direction)\b).*\b(?:on|to|at) (?:your|the|its|my) '
+    r'(?:left|right)\b(?! (?:side )?of (?!you\b|the robot\b))',
+    Moved.SPEED: rf'\bhow (?:fast|quick|quickly|slow|slowly)\b.*\b{_I}\b|\b(?:your|average|top) speed\b',
+    Moved.DISTANCE: rf'\b(?:how (?:far|much|many (?:met|kilomet)\w+)|(?:what|which) distance)\b.*\b{_I} '
+    r'(?:dr[io]ve|driven|driving|travel|travell?ed|go|gone|went|moved?|c[ao]me|cover|covered)\b'
+    rf'|\bdistance (?:that )?{_I} (?:drove|driven|travell?ed|covered)\b',
+    Moved.HEADING: rf'\b(?:which|what|where)\b.*\b{_I} (?:were )?(?:fac(?:e|ing|ed)|heading|pointing'
+    rf"|looking towards?)\b|\b(?:your|robot's) (?:heading|orientation|yaw)\b"
+    rf'|\b(?:which|what) (?:way|direction)\b.*\b{_I} look(?:ing)?\b',
+    Moved.TURN: rf'\b{_I} {_TURN}\b|\b(?:left|right|u-?)?[\s-]*turns? (?:\w+ )?{_I}\b'
+    rf'|\b(?:ma[kd]e|take|took|do) (?:{_ANY} )?(?:{_NTH} )?(?:left|right|u|(?:left |right |u-?)?turns?)\b'
+    rf'|\byour {_NTH} (?:left |right )?turn\b|\b{_I} {_GO} (?:to the )?(?:left|right)\b'
+    rf'|\b(?:which|what) (?:way|direction)\b.*\b{_I} {_GO}\b',
+    Moved.STOP: rf'\b{_I} (?:(?:stop|pause|halt|wait|park|rest|idle|stay still|stand still)(?:p?ed|d|ing)?'
+    r'|stood|stand|standing|stayed still)\b'
+    rf'|\bstops? did {_I}\b|\byour (?:{_NTH} )?stop\b|\bma[kd]e (?:{_ANY} )?(?:{_NTH} )?stops?\b',
+    Moved.GOING: rf'\b{_I} (?:\w+ )?(?:moving|driving|in motion|rolling|on the move)\b(?!.*\bside of\b)'
+    rf'|\b{_I} (?:start|started|beg[ai]n|continued?|resumed?)\b.*\b(?:mov|driv|going|to go)|\b{_I} set off\b',
+}
+_READ = {what: any_case(pattern) for what, pattern in _WHAT.items()}
 _SIDE = any_case(
     rf'\b(?:{_TURN}|{_GO}) (?:to the )?(left|right)\b|\b(left|right)[\s-]+turns?\b'
     r'|\b(?:a|the|first|last|next) (left|right)\b|\b(?:your|the|its|my) (left|right)\b'
@@ -122,9 +94,8 @@ _NO_ANCHOR = any_case(
     r'|(?:on|to|at) (?:your|the|its|my) (?:left|right)(?: side)?|(?:in|into|to) (?:which|what) \w+)\b'
 )
 _PLACE = any_case(
-    r'(?<=\s)(?:while|when|as|at|near|in front of|next to|close to|beside|by|past|passing|in'
-    r'|outside|inside|on'
-    r'|opposite|for)\b(?P<anchor>.+)'
+    r'(?<=\s)(?:while|when|as|at|near|in front of|next to|close to|beside|by|past|passing|in|outside|inside'
+    r'|on|opposite|for)\b(?P<anchor>.+)'
 )
 
 
@@ -136,7 +107,7 @@ def parse_motion(text: str) -> MotionRequest | None:
     rest, fronted = unfronted(text)
     text = f'{rest} {fronted}'.strip()
     plain = masked(text)
-    moved = next((moved for moved, pattern in _WHAT if pattern.search(plain)), None)
+    moved = next((moved for moved, pattern in _READ.items() if pattern.search(plain)), None)
     if moved is None:
         return None
     spoken = said_in(plain)
