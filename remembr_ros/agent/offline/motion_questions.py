@@ -45,7 +45,8 @@ class MotionRequest:
     anchors: tuple[str, ...]
 
 
-_I = r'(?:you|we|i|the robot)(?: (?:first|last|ever|also|then|just|ha[vd]e?|to|still|now|currently|been|next))*'
+_ADVERBS = 'first|last|ever|also|then|just|have|had|to|still|now|currently|been|next'
+_I = rf'(?:you|we|i|the robot)(?: (?:{_ADVERBS}))*'
 _GO = r'(?:go|went|gone|going|drive|drove|driven|driving|head|headed|bear|veer|veered)'
 _TURN = r'(?:turn|turned|turning)(?! (?:on|off|into|up|out)\b)'
 _SIDES = {'left': Motion.LEFT, 'right': Motion.RIGHT}
