@@ -183,8 +183,10 @@ def is_word(word: str) -> bool:
     """Tell whether a dictionary has a word, or what it is a form of; of any word where there is no model."""
     if not is_there():
         return True
-    forms = {word, *(found.lemma for found in parse(word))}
-    return any(not forms.isdisjoint(known) for known in _dictionary().values())
+    known = _dictionary().values()
+    if any(word in part for part in known):
+        return True
+    return any(found.lemma in part for found in parse(word) for part in known)
 
 
 def is_part(word: str, part: str) -> bool:

@@ -7,7 +7,7 @@ from enum import Enum
 
 from remembr_ros.agent.model.english import is_there, parse
 from remembr_ros.agent.model.quoting import any_case
-from remembr_ros.agent.offline.deeds.sides import find_sides
+from remembr_ros.agent.offline.deeds.sides import SIDES, find_sides
 from remembr_ros.memory.matching.terms import words
 
 _AUX = r"(?:did|do|does|have|has|had|was|were|is|are|am|could|can|will)(?:n['\u2019]?t)?"
@@ -145,7 +145,10 @@ def several_named(text: str) -> tuple[tuple[str, ...], str]:
 
 def _relations(text: str) -> tuple[dict[str, str], str, bool]:
     """Return what a question puts in relation to what is asked, the rest of it, and whether right beside."""
-    tree, related, rest = parse(text), dict[str, str](), text
+    related, rest = dict[str, str](), text
+    if SIDES.keys().isdisjoint(words(text)):  # most questions need not be parsed once more
+        return related, rest, False
+    tree = parse(text)
     sides = find_sides(tree)
     for side in sides[::-1]:
         start, first, last = tree.words[side.start].start, side.said[0].start, side.said[-1]

@@ -9,7 +9,7 @@ from remembr_ros.agent.model.quoting import any_case, cardinal, ordinal
 from remembr_ros.memory.deeds.query import DeedOrder
 from remembr_ros.memory.matching.terms import words
 
-_SIDES = {
+SIDES = {
     **dict.fromkeys('before prior ahead until till beforehand'.split(), 'before'),
     **dict.fromkeys('after following once since afterwards afterward next then thereafter'.split(), 'after'),
     **dict.fromkeys('during while whilst throughout middle course as'.split(), 'during'),
@@ -63,13 +63,13 @@ def find_sides(tree: Tree) -> list[Side]:
     """Return what a text puts in relation to what it is about; no word is of two."""
     found = list[Side]()
     for word in tree:
-        if word.low in _SIDES and not any(side.start <= word.index < side.stop for side in found):
-            found += _between(tree, word) if _SIDES[word.low] == 'between' else _side(tree, word)
+        if word.low in SIDES and not any(side.start <= word.index < side.stop for side in found):
+            found += _between(tree, word) if SIDES[word.low] == 'between' else _side(tree, word)
     return found
 
 
 def _side(tree: Tree, word: Word) -> list[Side]:
-    name, anchor, start = _SIDES[word.low], _anchor(tree, word), word.index
+    name, anchor, start = SIDES[word.low], _anchor(tree, word), word.index
     if word.low in _BACK or (anchor is not None and anchor.low in _BACK):
         return _back(tree, word)
     said = _said(tree, word, anchor) if anchor is not None else []
@@ -90,8 +90,8 @@ def _back(tree: Tree, word: Word) -> list[Side]:
     last = tree.below(tree.roots()[-1])[0].index
     if not 0 < last <= word.index:
         return []
-    right = _SIDES[word.low] == 'before' or word.low == 'next' or tree.words[word.index - 1].low in _RIGHT
-    return [Side(_SIDES[word.low], tree.roots()[0], tree.words[:last], 0, last, right)]
+    right = SIDES[word.low] == 'before' or word.low == 'next' or tree.words[word.index - 1].low in _RIGHT
+    return [Side(SIDES[word.low], tree.roots()[0], tree.words[:last], 0, last, right)]
 
 
 def _anchor(tree: Tree, word: Word) -> Word | None:
