@@ -31,12 +31,10 @@ _NEXT_TO_ANCHOR = {RelationKind.BEFORE: Choice.LATEST, RelationKind.AFTER: Choic
 """Of several things before an anchor the last one is meant, of those after it the first."""
 
 _WORDS = {
-    RelationKind.BEFORE: 'before',
-    RelationKind.AFTER: 'after',
+    **{kind: kind.value for kind in RelationKind},
     RelationKind.WHILE: 'at the time of',
     RelationKind.NEAR: f'within {NEAR_M:.0f} m of',
     RelationKind.ON_THE_WAY: 'on the way to',
-    RelationKind.BETWEEN: 'between',
 }
 
 
@@ -65,50 +63,34 @@ def search_by_anchors(
 ) -> Findings:
     """Find the anchors of a question, then what it asks about in the part of the memory that they leave."""
     kind = relation.kind
-    anchors = []
-    for text in filter(None, (relation.second, relation.third)):
-        anchor, prior = find_anchor(text, question, recall, scope), question.prior
-        if prior is not None and prior.answer.evidence and text == thing_of(prior.question):
-            anchor = replace(anchor, hits=prior.answer.evidence[:1])  # that one, of several
-        anchors.append(anchor)
+    said = filter(None, (relation.second, relation.third))
+    anchors = [find_anchor(text, question, recall, scope) for text in said]
     lacking = next((anchor for anchor in anchors if not anchor.hits), None)
     if lacking is not None:
         return _without(lacking, request, kind, question, recall, scope)
     sure = min(anchor.hits[0].score for anchor in anchors)
     if kind is RelationKind.BETWEEN and (request.kind is Kind.DURATION or request.far):
-        return Findings(
-            request,
-            scope,
-            anchors[0].hits,
-            claim=(claim := _apart(request, anchors)),
-            sure=_measured(claim, sure),
-        )
+        claim = _apart(request, anchors)
+        return Findings(request, scope, anchors[0].hits, claim=claim, sure=_measured(claim, sure))
     regions = _regions(kind, anchors, question, scope)
     if request.target and request.choice is Choice.CITED_FIRST:
         request = replace(request, choice=_NEXT_TO_ANCHOR.get(kind, request.choice))
-    found: list[Hit] = []
-    if not relation.measured and not request.target:
-        sure = min(sure, PERHAPS)  # that it is near does not say on which side
-    anchored = {hit.memory.id for hit in anchors[0].hits}
-    if kind is RelationKind.NEAR and request.target:  # what is seen at once is near each other, anywhere
-        found += [hit for hit in find_sightings(request, recall, scope) if hit.memory.id in anchored]
-    for region in regions:
-        found += _inside(region, request, kind, recall)
-    if regions and kind is RelationKind.ON_THE_WAY:
+    found = [hit for region in regions for hit in _inside(region, request, kind, recall)]
+    if kind is RelationKind.ON_THE_WAY:
         found = [hit for hit in found if _on_the_way(hit, anchors[0], question)]
+    # What is seen at once is near each other, anywhere.
+    at_once = {hit.memory.id for hit in anchors[0].hits if kind is RelationKind.NEAR}
+    if at_once and request.target:
+        found += [hit for hit in find_sightings(request, recall, scope) if hit.memory.id in at_once]
     hits = best_of_each(found)
-    if (
-        kind is RelationKind.NEAR
-        and request.kind is Kind.BINARY
-        and not any(hit.memory.id in anchored for hit in hits[:1])
-    ):
-        sure = min(sure, PERHAPS)  # the robot was near, which need not be true of what it saw
+    # The robot was near, which need not be true of what it saw; nor does that say on which side it is.
+    of_robot = at_once and request.kind is Kind.BINARY and not (hits and hits[0].memory.id in at_once)
+    if of_robot or not (relation.measured or request.target):
+        sure = min(sure, PERHAPS)
     if request.target:
-        at_once = anchored if kind is RelationKind.NEAR else set()
         hits.sort(key=lambda hit: (hit.memory.id not in at_once, -hit.score))
-    place = (
-        f'{_WORDS[kind]} {" and ".join(name_as_read(anchor.request, anchor.hits[0]) for anchor in anchors)}'
-    )
+    names = ' and '.join(name_as_read(anchor.request, anchor.hits[0]) for anchor in anchors)
+    place = f'{_WORDS[kind]} {names}'
     if hits:
         return Findings(request, regions[0] if regions else scope, hits, note=place, sure=sure)
     return Findings(request, scope, claim=_nothing(request, place, anchors, recall, scope))
@@ -119,7 +101,9 @@ def find_anchor(text: str, question: Question, recall: Recall, scope: Scope) -> 
 
     :param text: in the asker's words
     """
-    wanted = parse_request(f'Where is {text}?', question.now_ns, question.zone)
+    wanted, prior = parse_request(f'Where is {text}?', question.now_ns, question.zone), question.prior
+    if prior is not None and prior.answer.evidence and text == thing_of(prior.question):
+        return Findings(wanted, scope, prior.answer.evidence[:1])  # that one, of several
     return Findings(wanted, scope, find_sightings(wanted, recall, scope) if wanted.target else [])
 
 
@@ -152,8 +136,8 @@ def _regions(  # noqa: PLR0911
         goal = _goal(anchors[0], question)
         if question.here is None or goal is None:
             return []
-        start = question.here.position
-        middle = ((start[0] + goal[0]) / 2, (start[1] + goal[1]) / 2, (start[2] + goal[2]) / 2)
+        (x, y, z), start = goal, question.here.position
+        middle = ((start[0] + x) / 2, (start[1] + y) / 2, (start[2] + z) / 2)
         return [replace(scope, near=middle, radius_m=(distance(start, goal) + DETOUR_M) / 2)]
     if kind is RelationKind.WHILE:
         spans = [span(stay) for stay in stays(best)]

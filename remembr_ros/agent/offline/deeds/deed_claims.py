@@ -57,6 +57,17 @@ class FoundAnswer:
     def told(self, deeds: Iterable[Occurrence]) -> str:
         return listed(self.question, deeds)
 
+    def says(self, pattern: str) -> bool:
+        return re.search(pattern, self.asked.says, re.IGNORECASE) is not None
+
+
+def _by_name(deeds: Iterable[Occurrence], field: str) -> dict[str, list[Occurrence]]:
+    """Return the deeds that have a name in a field, by it, in the order of time."""
+    groups: dict[str, list[Occurrence]] = {}
+    for deed in sorted(deeds, key=lambda deed: deed.start_ns):
+        groups.setdefault(getattr(deed.facts, field), []).append(deed)
+    return {name: named for name, named in groups.items() if name}
+
 
 def listed(question: Question, deeds: Iterable[Occurrence]) -> str:
     texts = ((deed, deed.memory.caption if deed.facts.kind != STAY else f'In {deed.where}') for deed in deeds)
@@ -96,15 +107,11 @@ def _count(about: FoundAnswer) -> Claim | None:
     if not deeds:
         return Claim(Kind.TEXT, '0 times: never, as far as I remember.', hits_of(about.done[-1:]))
     if DISTINCT.search(about.asked.says):
-        of_places = about.query.kind == STAY or re.search(
-            r'\bhow many (?:rooms|places)\b', about.asked.says, re.I
-        )
-        field = 'place' if of_places else 'object'
-        names = {getattr(deed.facts, field).casefold(): deed for deed in reversed(deeds)}
-        names.pop('', None)
-        if names:
-            text = f'{len(names)}: {", ".join(sorted(names))}.'
-            return Claim(Kind.TEXT, text, hits_of(sorted(names.values(), key=lambda deed: deed.start_ns)))
+        of_places = about.query.kind == STAY or about.says(r'\bhow many (?:rooms|places)\b')
+        named = _by_name(deeds, 'place' if of_places else 'object')
+        if names := sorted({name.casefold() for name in named}):
+            text = f'{len(names)}: {", ".join(names)}.'
+            return Claim(Kind.TEXT, text, hits_of(done[0] for done in named.values()))
     failed = [deed for deed in deeds if deed.failed]
     text = 'once' if len(deeds) == 1 else f'{len(deeds)} times'
     if failed and len(failed) < len(deeds):
@@ -129,18 +136,15 @@ def _days(about: FoundAnswer) -> Claim:
     elif about.asked.asked is DeedAsked.PER_DAY:
         text = ', '.join(f'{day}: {len(deeds)}' for day, deeds in days.items())
     else:
-        day_texts = (
-            f'{day}' + (f' ({len(deeds)} times)' if len(deeds) > 1 else '') for day, deeds in days.items()
-        )
-        number = f'{len(days)} days: ' if 'how many' in about.asked.says.lower() else ''
-        text = f'{number}{", ".join(day_texts)}'
+        often = {day: f' ({len(deeds)} times)' if len(deeds) > 1 else '' for day, deeds in days.items()}
+        number = f'{len(days)} days: ' if about.says('how many') else ''
+        text = f'{number}{", ".join(f"{day}{times}" for day, times in often.items())}'
     return Claim(Kind.TEXT, f'{text}.', hits_of((*(deeds[0] for deeds in days.values()), *about.some)))
 
 
 def _day_of_most(about: FoundAnswer) -> Claim:
     days = by_day(about.some, about.question.zone)
-    least = re.search(r'\b(?:least|fewest)\b', about.asked.says, re.IGNORECASE) is not None
-    day = (min if least else max)(days, key=lambda deed: len(days[deed]))
+    day = (min if about.says(r'\b(?:least|fewest)\b') else max)(days, key=lambda day: len(days[day]))
     return Claim(Kind.TEXT, f'On {day}: {len(days[day])} times.', hits_of(days[day]))
 
 
@@ -148,23 +152,16 @@ def _most(about: FoundAnswer) -> Claim | None:
     """Say to what or where something was done the most times; to pick and to put a thing is once."""
     asked = re.search(r'\b(?:what|which|who) (\w+)', about.asked.says, re.IGNORECASE)
     word = asked[1].lower() if asked else ''
-    fields = (
-        ('place', 'object', 'receptacle') if about.query.kind == STAY else ('object', 'place', 'receptacle')
-    )
-    field = next(
-        (name for name in fields if any(is_named(word, getattr(deed.facts, name)) for deed in about.some)), ''
-    )
+    fields = 'place object receptacle' if about.query.kind == STAY else 'object place receptacle'
+    named = (name for name in fields.split() if any(is_named(word, n) for n in _by_name(about.some, name)))
+    field = next(named, '')
     if not field and word not in ('did', 'have', 'thing', 'object', 'item', 'things'):
         return None
-    groups: dict[str, list[Occurrence]] = {}
-    for deed in about.some:
-        name = getattr(deed.facts, field or 'object')
-        if name and (field == 'place' or not is_same_kind(deed.facts.kind, 'pick')):
-            groups.setdefault(name, []).append(deed)
+    counted = [deed for deed in about.some if field == 'place' or not is_same_kind(deed.facts.kind, 'pick')]
+    groups = _by_name(counted, field or 'object')
     if not groups:
         return None
-    least = re.search(r'\bleast\b', about.asked.says, re.IGNORECASE) is not None
-    times = (min if least else max)(len(deeds) for deeds in groups.values())
+    times = (min if about.says(r'\bleast\b') else max)(len(deeds) for deeds in groups.values())
     best = {name: deeds for name, deeds in groups.items() if len(deeds) == times}
     text = f'{" and ".join(best)}, {times} times.'
     hits = hits_of(deed for deeds in best.values() for deed in deeds)
@@ -200,10 +197,9 @@ def _where(about: FoundAnswer) -> Claim | None:
 
 
 def _rooms(about: FoundAnswer) -> Claim | None:
-    names = {deed.facts.place: deed for deed in reversed(about.some) if deed.facts.place}
-    if not names:
+    deeds = [stays[0] for stays in _by_name(about.some, 'place').values()]
+    if not deeds:
         return no_deed_claim(about)
-    deeds = sorted(names.values(), key=lambda deed: deed.start_ns)
     never = 'Not in: ' if about.query.never else ''
     return Claim(Kind.TEXT, f'{never}{", ".join(deed.where for deed in deeds)}.', hits_of(deeds))
 
