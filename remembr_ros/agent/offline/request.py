@@ -90,7 +90,7 @@ _KINDS = {
         |(?:on )?(?:what|which) (?:day|date)\b)
     """),
     Kind.DURATION: any_case(r"""
-        ^(?:(?:for )?how long\b|what (?:was|is) the duration\b
+        ^(?:(?:for )?how long\b|what(?: was| is|'s) the (?:duration|total time)\b
         |(?:for )?how (?:much time|many (?:seconds|minutes|hours|days))\b(?!.*\bago\b))
     """),
     Kind.POSITION: any_case(rf"""
@@ -136,7 +136,7 @@ _COMPARING = any_case(
     r'^(?=.*\bor\b).*\b(?:first|earlier|last|later|sooner|nearer|closer|which)\b|\b(?:left|right) or\b'
     r'|\b(?:left|right) of\b|\b\w{3,}er than\b|\b(?:without|except|neither|nor|unless|but (?:no|not))\b'
 )
-_VISITS = frozenset(('how often', 'how many times'))
+_VISITS = frozenset(('how often', 'how frequently', 'how many times', 'how many visits'))
 _HAVE = frozenset(('have', 'has'))
 _EVERY_TIME = frozenset(
     ('every time', 'each time', 'all times', 'all the times', 'what times', 'which times')

@@ -52,7 +52,7 @@ def answer_by_places(request: Request, question: Question, recall: Recall, scope
         places = Places(place.memory for place in places.all if place.memory.map_id == scope.map_id)
     if not places:
         return None
-    asked = parse_places(request.plain, places.all, position=request.kind is Kind.POSITION)
+    asked = parse_places(request, places.all)
     if asked is None or (request.here and asked.asked not in (PlaceAsked.HERE, PlaceAsked.WHERE)):
         return None
     found, whole = list[PlaceVisit](), True

@@ -5,7 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from remembr_ros.agent.model.answer import Kind
+from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.offline.question_terms import target_of
+from remembr_ros.agent.offline.request import Request
 from remembr_ros.agent.offline.word_classes import word_class
 from remembr_ros.memory.matching.terms import STOP_WORDS, words
 from remembr_ros.memory.places.place import NamedPlace
@@ -34,88 +37,79 @@ class PlaceRequest:
         return re.search(rf'\b(?:{pattern})\b', self.said) is not None
 
 
-SELF_TEXT = r'(?:you|we|i|the\s+robot)'
+SELF_TEXT = r'(?:you|we|i|the robot)'
+ROOM_TEXT = r'(?:rooms?|(?:named )?places?|areas?)'
 _I = rf'(?:{SELF_TEXT}|it|visited|entered|inspected|explored|checked)'
-ROOM_TEXT = r'(?:rooms?|(?:named\s+)?places?|areas?)'
-_ME = rf'.*\b{_I}\b(?!.*\b(?:see|saw|seen|find|found|look\w*|pass(?:ed)?(?!\s+through))\b)'
-_NOT = r"(?:\bnot\b|n['\u2019]t\b|\bnever\b|\bunvisited\b|\bmiss(?:ed)?\b|\bskip|\b(?:yet|left)\s+to\b)"
-_BESIDE = r'(?:after|before|near|behind|beside|next\s+to|opposite|around|outside|left|right|front)'
-_OF_NONE = (
-    (
-        PlaceAsked.UNVISITED,
-        rf'\b{ROOM_TEXT}\b.*{_NOT}|\bunvisited\s+{ROOM_TEXT}|^\W*(?:did|have|has)\b.*\b(?:all|every)\b.*\b{ROOM_TEXT}',
-    ),
-    (
-        PlaceAsked.MOST,
-        rf'\b(?:{ROOM_TEXT}|where|which|or)\b(?!.*\b(?:stop|stood|stand|wait|park))'
-        r'.*\b(?:longe(?:r|st)|shortest|more|most|least|briefest)\b'
-        rf'|\b(?:each|every)\s+{ROOM_TEXT}\b',
-    ),
-    (
-        PlaceAsked.HERE,
-        rf'\b(?:which|what)\s+{ROOM_TEXT}\s+(?:are\s+(?:you|we)|am\s+i|is\s+(?:this|it|the\s+robot))\b'
-        rf'|\b(?:is|of)\s+this\s+{ROOM_TEXT}\b',
-    ),
-    (
-        PlaceAsked.VISITED,
-        rf'\b{ROOM_TEXT}\b(?!\s+can\b).*\b{_I}\b(?!\s+know)|\bwhere\s+have\s+{SELF_TEXT}\s+been\b',
-    ),
-    (
-        PlaceAsked.KNOWN,
-        r'\b(?:which|what|how\s+many|list|names?|tell|show|know)\b.*\b(?:rooms|places|areas)\b',
-    ),
-)  # fmt: skip
-_OF_ONE = (
-    (PlaceAsked.NEXT, rf'\b(?:{ROOM_TEXT}|where)\b(?:{_ME}|\s+c[ao]mes?\b).*\b(?:after|before)\b'),
-    (
-        PlaceAsked.HOW_LONG,
-        r'\b(?:how\s+(?:long|much\s+time|many\s+(?:seconds|minutes|hours))|total\s+time)\b'
-        rf'(?!.*\b(?:ago|since)\b){_ME}',
-    ),
-    (PlaceAsked.HOW_OFTEN, rf'\bhow\s+(?:often|frequently|many\s+(?:times|visits))\b{_ME}'),
-    (
-        PlaceAsked.WHEN,
-        rf'(?:^\W*(?:at\s+)?(?:when|(?:what|which)\s+(?:time|day))|\b(?:ago|since|(?:last|first)\s+time))\b{_ME}',
-    ),
-    (PlaceAsked.HERE, rf'^\W*(?:are|is|am)\s+{SELF_TEXT}\s+(?:\w+\s+)?(?:in|inside|at)\b|^\W*is\s+this\b'),
-    (PlaceAsked.WHETHER, rf'^\W*(?:did|have|has|had|were|was)\b{_ME}'),
-    (
-        PlaceAsked.CONTENTS,
-        rf"^(?!.*\b(?:{_BESIDE}|first|last)\b)\W*"
-        r"(?:what(?:['\u2019]s|\s+(?:is|are|was|were|does|can|kinds?|sorts?|things|stuff|objects|items))"
-        rf'|what\s+(?:do|did|have)\s+{_I}|list|describe|tell)\b',
-    ),
-)  # fmt: skip
-_DEEDS = re.compile(
-    rf'\b{SELF_TEXT}\s+(?:(?:ever|also|never)\s+)?(?:exit(?:ed)?|check(?:ed)?(?:\s+on)?|ma[dk]e|h[au]ng|stop(?:ped)?\s+by|set\s+foot)\b'
+_ME = any_case(rf'\b{_I}\b(?!.*\b(?:see|saw|seen|find|found|look\w*|pass(?:ed)?(?! through))\b)')
+_NOT = r"(?:\bnot\b|n['\u2019]t\b|\bnever\b|\bunvisited\b|\bmiss(?:ed)?\b|\bskip|\b(?:yet|left) to\b)"
+_BESIDE = any_case(
+    r'\b(?:after|before|near|behind|beside|next to|opposite|around|outside|left|right|front)\b'
+)
+_OF_NONE = {
+    PlaceAsked.UNVISITED: rf'\b{ROOM_TEXT}\b.*{_NOT}|\bunvisited {ROOM_TEXT}'
+    rf'|^\W*(?:did|have|has)\b.*\b(?:all|every)\b.*\b{ROOM_TEXT}',
+    PlaceAsked.MOST: rf'\b(?:{ROOM_TEXT}|where|which|or)\b(?!.*\b(?:stop|stood|stand|wait|park))'
+    rf'.*\b(?:longe(?:r|st)|shortest|more|most|least|briefest)\b|\b(?:each|every) {ROOM_TEXT}\b',
+    PlaceAsked.HERE: rf'\b(?:which|what) {ROOM_TEXT} (?:are (?:you|we)|am i|is (?:this|it|the robot))\b'
+    rf'|\b(?:is|of) this {ROOM_TEXT}\b',
+    PlaceAsked.VISITED: rf'\b{ROOM_TEXT}\b(?! can\b).*\b{_I}\b(?! know)|\bwhere have {SELF_TEXT} been\b',
+    PlaceAsked.KNOWN: r'\b(?:which|what|how many|list|names?|tell|show|know)\b.*\b(?:rooms|places|areas)\b',
+}
+_OF_NONE_READ = {asked: any_case(pattern) for asked, pattern in _OF_NONE.items()}
+_NEXT = any_case(rf'\b(?:{ROOM_TEXT}|where)\b(?:.*{_ME.pattern}| c[ao]mes?\b).*\b(?:after|before)\b')
+_HERE = any_case(rf'^\W*(?:are|is|am) {SELF_TEXT} (?:\w+ )?(?:in|inside|at)\b|^\W*is this\b')
+_WHAT = any_case(
+    r"^\W*(?:what(?:['\u2019]s| (?:is|are|was|were|does|can|kinds?|sorts?|things|stuff|objects|items))"
+    rf'|what (?:do|did|have) {_I}|list|describe|tell)\b(?!.*\b(?:first|last)\b)'
+)
+_DEEDS = any_case(
+    rf'\b{SELF_TEXT} (?:ever |also |never )?(?:exit(?:ed)?|check(?:ed)?(?: on)?|ma[dk]e|h[au]ng'
+    r'|stop(?:ped)? by|set foot)\b'
 )
 """What else is a thing: 'the exit', 'a check'."""
-_OTHER = re.compile(rf'\b(?:read|pick|put|placed?|took|happen(?:ed)?|{_I}\s+(?:do|take)|doing|done|signs?)\b')
+_OF_KIND = {
+    Kind.DURATION: PlaceAsked.HOW_LONG,
+    Kind.TIME: PlaceAsked.WHEN,
+    Kind.BINARY: PlaceAsked.WHETHER,
+}
 
 
-def parse_places(text: str, places: Sequence[NamedPlace], *, position: bool) -> PlaceRequest | None:
+def parse_places(request: Request, places: Sequence[NamedPlace]) -> PlaceRequest | None:
     """Return what a question asks of named places; None: it is about something else.
 
-    :param text: the question without politeness and times
     :param places: those that it may mean
-    :param position: it asks where something is, or to be taken there
     """
+    text = request.plain
     spans = named_in(text, places)
     found = tuple(dict.fromkeys(place for _, place in spans))
     for (start, end), _ in reversed(spans):
         text = f'{text[:start]} {text[end:]}'
     rest = ' '.join(text.lower().split())
-    driven = rf'\b(?:far|distance)\b.*\b(?:did|have|has)\s+{SELF_TEXT}\b'  # which is no straight line
-    if _thing(rest) or re.search(driven, rest) or (len(found) == 1 and _OTHER.search(rest)):
+    driven = rf'\b(?:far|distance)\b.*\b(?:did|have|has) {SELF_TEXT}\b'  # which is no straight line
+    if _thing(rest) or re.search(driven, rest):
         return None
+    asked = None
     if len(found) > 1 and re.search(r'\b(?:between|from|apart|distance|far)\b', rest):
-        return PlaceRequest(PlaceAsked.BETWEEN, rest, found)
-    of_one = len(found) == 1
-    for asked, pattern in _OF_ONE if of_one else _OF_NONE:
-        if re.search(pattern, rest):
-            return PlaceRequest(asked, rest, found)
-    beside = re.search(rf'\b{_BESIDE}\b', rest)
-    return PlaceRequest(PlaceAsked.WHERE, rest, found) if of_one and position and not beside else None
+        asked = PlaceAsked.BETWEEN
+    elif len(found) == 1:
+        asked = _of_one(rest, request)
+    else:
+        asked = next((asked for asked, said in _OF_NONE_READ.items() if said.search(rest)), None)
+    return asked and PlaceRequest(asked, rest, found)
+
+
+def _of_one(rest: str, request: Request) -> PlaceAsked | None:
+    """Return what is asked of the one place that is named."""
+    for asked, said in ((PlaceAsked.NEXT, _NEXT), (PlaceAsked.HERE, _HERE)):
+        if said.search(rest):
+            return asked
+    if _ME.search(rest) and (request.visits or request.kind in _OF_KIND):
+        return PlaceAsked.HOW_OFTEN if request.visits else _OF_KIND[request.kind]
+    if _BESIDE.search(rest):
+        return None
+    if _WHAT.search(rest):
+        return PlaceAsked.CONTENTS
+    return PlaceAsked.WHERE if request.kind is Kind.POSITION else None
 
 
 def named_in(text: str, places: Sequence[NamedPlace]) -> list[tuple[tuple[int, int], NamedPlace]]:

@@ -1,15 +1,21 @@
 """In which room a thing is: the question without the room, and the answer with it."""
 
-import re
 from collections import Counter
 from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.offline.places.place_request import ROOM_TEXT, SELF_TEXT
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.record import CAPTIONER, PLACE
 from remembr_ros.memory.places.places import Places
 
+_TO_ROOM = any_case(rf'\bto the {ROOM_TEXT} (?:with|that has|where {SELF_TEXT} (?:saw|found)) ')
+_IN_ROOM = any_case(
+    r'^\W*(?:(?:and|so|please|can|could|do|you|know|tell|me|us|remember)\W+)*(?:(?:in|on|at) )?'
+    rf'(?:which|what) (?:of the )?{ROOM_TEXT} (?P<holds>(?:has|had|have|contains?) (?!{SELF_TEXT}\b))?'
+    r'(?P<rest>.+?)(?: (?:in|at))?\W*$'
+)
 SIGHTS = 5  # of a thing that tell its room: it may have been moved since the others
 AHEAD_M = (0.0, 1.0, 2.0, 3.0)  # of a camera, where things may be
 
@@ -21,15 +27,8 @@ def without_room(text: str, places: Places) -> str:
     """
     if not places:
         return text
-    of_thing = rf'(?:with|that\s+has|where\s+{SELF_TEXT}\s+(?:saw|found))'
-    text = re.sub(rf'\bto\s+the\s+{ROOM_TEXT}\s+{of_thing}\s+', 'to ', text, flags=re.IGNORECASE)
-    asked = re.match(
-        r'^\W*(?:(?:and|so|please|can|could|do|you|know|tell|me|us|remember)\W+)*(?:(?:in|on|at)\s+)?'
-        rf'(?:which|what)\s+(?:of\s+the\s+)?{ROOM_TEXT}\s+(?P<holds>(?:has|had|have|contains?)\s+(?!{SELF_TEXT}\b))?(?P<rest>.+?)'
-        r'(?:\s+(?:in|at))?\W*$',
-        text,
-        re.IGNORECASE,
-    )
+    text = _TO_ROOM.sub('to ', text)
+    asked = _IN_ROOM.match(text)
     if asked is None:
         return text
     return f'Where {"is " if asked["holds"] else ""}{asked["rest"]}?'
