@@ -60,44 +60,13 @@ _IS_THERE = any_case(rf"""
     (?P<thing>(?!there\b).+?)(?: {_BE})?(?: {_PUT})* {_ANCHOR}
 """)
 _THING_AT = any_case(rf'^(?P<thing>.*?\w)(?: (?:that|which))?(?: {_BE})?(?: {_PUT})* {_ANCHOR}')
-_STILL = any_case(rf"""
-    ^{_BE} (?P<thing>.+?) (?:still|yet)(?: (?:there|here|around|present|where\b.*
-    |(?:in|at) (?:its|their|the(?: same)?) {_PLACE}))?$
-    |^(?:do|does) (?P<thing_2>.+?) still (?:exist|stand|lie|be)\b.*$
-    |^(?:is|are) (?P<thing_3>.+?) (?:where (?:it|they) (?:was|were)\b.*|there)$
-""")
-_GONE = any_case(rf"""
-    ^(?:{_BE}|has|have|did|does) (?!(?:any|some)(?:thing|one|body)?\b)(?P<thing>.+?) (?:been )?
-    (?P<what>gone|missing|away|lost|disappear(?:ed)?|vanish(?:ed)?|(?:taken|removed)(?: away)?
-    |moved?|displaced|relocated|changed?(?: (?:its )?places?)?)$
-    |^(?:did|has|have) {_SOMEBODY} (?P<what_2>moved?|taken?|removed?) (?P<thing_2>.+?)(?: away)?$
-""")
-_BEFORE = any_case(rf"""
-    ^where (?:was|were|had|has|have|did) (?P<thing>.+?) (?:been )?
-    (?:before(?: (?:that|it|they|then|now|the)\b.*)?|earlier|previously|originally|formerly|at first
-    |until then|in the past|used? to \w+|come from|until it (?:was )?moved)$
-    |^what (?:is|was) the (?:previous|former|old|last|original) {_PLACE} of (?P<thing_2>.+)$
-    |^where (?:was|were) (?P<thing_3>.+?) moved from$
-""")
 _IN_VIEW = any_case(rf"""
     ^what(?: {_THINGS})? (?:(?:(?:do|can) )?(?:you|we) (?:(?:can|currently|now) )?see
     |are you (?:seeing|looking at)|is in (?:view|sight|front of (?:you|us|the robot)))$
 """)
-_HISTORY = any_case(r"""
-    ^(?:so )?what (?:(?:has )?happened to|became of|is the history of) (?P<thing>.+)$
-""")
-_WHEN_MOVED = any_case(rf"""
-    ^when (?:{_BE}|did|has|have) (?P<thing>.+?) (?:been )?
-    (?P<what>moved?|(?:taken|removed)(?: away)?|disappear(?:ed)?|vanish(?:ed)?|gone)$
-""")
-_MOVED_TO = any_case(rf'^where (?:{_BE}|has|have|did) (?P<thing>.+?) (?:been )?(?:moved?|put|taken|go) to$')
 _EVERYTHING = any_case(rf"""
     ^(?:(?:list|show|what|which|name|tell|me|all|the|how|many|of|your|known) )+{_THINGS}
     (?: (?:{_BE}|there|you|do|know|known|have|seen|of|here|can|see|that|i))*$
-""")
-_COLOUR = any_case(rf"""
-    ^(?:what|which) colou?r (?:{_BE}|has|have|does) (?P<thing>.+?)(?: have)?$
-    |^what is the colou?r of (?P<thing_2>.+)$
 """)
 _CHANGED = {
     'moved': r'moved?|displaced|relocated|(?:at|in) (?:another|a (?:different|new)) place|elsewhere',
@@ -116,16 +85,42 @@ _VISIT = any_case(r"""
 """)
 _LATER = any_case(r' (?:now|currently|right now|at the moment|please|again)$')
 _SHORT = any_case(r"^(what|where|which)'s\b")
-_MOVES = any_case('mov|displ|reloc|chang')
-_OF_ONE = (
-    (Asked.BEFORE, _BEFORE),
-    (Asked.HISTORY, _HISTORY),
-    (Asked.COLOUR, _COLOUR),
-    (Asked.STILL, _STILL),
-    (Asked.STILL, _GONE),
-    (Asked.WHEN, _WHEN_MOVED),
-    (Asked.WHERE, _MOVED_TO),
+_DID = rf'(?:{_BE}|has|have|had|did|does)'
+_GONE = r'(?:been )?(?:gone|missing|away|lost|disappear(?:ed)?|vanish(?:ed)?|(?:taken|removed)(?: away)?)'
+_MOVED = r'(?:been )?(?:moved?|displaced|relocated|changed?(?: (?:its )?places?)?)'
+_ONE = r'(?!(?:any|some)(?:thing|one|body)?\b)THING'
+_OF_ONE = tuple(
+    (asked, kind, any_case(f'^{pattern}$'.replace('THING', '(?P<thing>.+?)')))
+    for asked, kind, pattern in (
+        (
+            Asked.BEFORE,
+            '',
+            rf'where {_DID} THING (?:been )?(?:before(?: (?:that|it|they|then|now|the)\b.*)?|earlier'
+            r'|previously|originally|formerly|at first|until then|in the past|used? to \w+|come from'
+            r'|until it (?:was )?moved|moved from)',
+        ),
+        (Asked.BEFORE, '', rf'what (?:is|was) the (?:previous|former|old|last|original) {_PLACE} of THING'),
+        (Asked.HISTORY, '', r'(?:so )?what (?:(?:has )?happened to|became of|is the history of) THING'),
+        (Asked.COLOUR, '', rf'(?:what|which) colou?r (?:{_BE}|has|have|does) THING(?: have)?'),
+        (Asked.COLOUR, '', r'what is the colou?r of THING'),
+        (
+            Asked.STILL,
+            '',
+            rf'{_BE} THING (?:still|yet)(?: (?:there|here|around|present|where\b.*'
+            rf'|(?:in|at) (?:its|their|the(?: same)?) {_PLACE}))?',
+        ),
+        (Asked.STILL, '', r'(?:do|does) THING still (?:exist|stand|lie|be)\b.*'),
+        (Asked.STILL, '', r'(?:is|are) THING (?:where (?:it|they) (?:was|were)\b.*|there)'),
+        (Asked.STILL, 'missing', rf'{_DID} {_ONE} {_GONE}'),
+        (Asked.STILL, 'missing', rf'(?:did|has|have) {_SOMEBODY} (?:taken?|removed?) THING(?: away)?'),
+        (Asked.MOVED, 'moved', rf'{_DID} {_ONE} {_MOVED}'),
+        (Asked.MOVED, 'moved', rf'(?:did|has|have) {_SOMEBODY} moved? THING(?: away)?'),
+        (Asked.WHEN, 'missing', rf'when {_DID} THING {_GONE}'),
+        (Asked.WHEN, 'moved', rf'when {_DID} THING (?:been )?moved?'),
+        (Asked.WHERE, '', rf'where {_DID} THING (?:been )?(?:moved?|put|taken|go) to'),
+    )
 )
+"""What of one thing is asked, and after which change."""
 
 
 def parse_object_request(request: Request) -> ObjectRequest | None:
@@ -153,11 +148,9 @@ def _of_one(text: str) -> ObjectRequest | None:
     """Return a question about what became of a thing, or of what there is at all."""
     if _EVERYTHING.match(text):
         return ObjectRequest(Asked.HOW_MANY)
-    for asked, pattern in _OF_ONE:
-        if (found := pattern.match(text)) and (thing := target_of(_said(found, 'thing'))):
-            kind = 'moved' if _MOVES.match(_said(found, 'what')) else 'missing'
-            asked_for = Asked.MOVED if asked is Asked.STILL and kind == 'moved' else asked
-            return ObjectRequest(asked_for, thing, changes=(kind,) if pattern in (_GONE, _WHEN_MOVED) else ())
+    for asked, kind, pattern in _OF_ONE:
+        if (found := pattern.match(text)) and (thing := target_of(found['thing'])):
+            return ObjectRequest(asked, thing, changes=(kind,) if kind else ())
     return None
 
 
@@ -194,8 +187,3 @@ def _plain(request: Request) -> ObjectRequest | None:
         return None
     asked = None if request.visits else _plainly_asked(request)
     return ObjectRequest(asked, request.target) if asked else None
-
-
-def _said(found: re.Match[str], name: str) -> str:
-    """Return what a group of this name, with a number or without, has."""
-    return next((text for group, text in found.groupdict().items() if group.startswith(name) and text), '')
