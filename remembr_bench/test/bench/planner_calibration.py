@@ -28,7 +28,7 @@ from remembr_bench.evaluation.run.runner import WindowedRecall, remember
 from remembr_ros.agent.model import confidence, matching, other_words, relevance_model
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.matching import has_what_it_must, words_found
-from remembr_ros.agent.offline import request, sights
+from remembr_ros.agent.offline import planner, request, sights
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.agent.planner import Run
@@ -177,7 +177,7 @@ def right(sequences: Sequence[sample.Sequence], recalls: Sequence[Recall]) -> di
         sequence.name: [
             bool(score(one.truth, OfflinePlanner().answer(one.question, _seen(recall, one), _run())).correct)
             for one in sequence.samples
-            if one.truth.kind is not Kind.TEXT and not one.truth.unscored_because
+            if one.truth.kind is not Kind.TEXT
         ]
         for sequence, recall in zip(sequences, recalls, strict=True)
     }
@@ -219,6 +219,11 @@ def rules(sequences: Sequence[sample.Sequence], recalls: Sequence[Recall]) -> st
         ('purposes', other_words, '_THINGS', {}),
         ('words for the same', other_words, 'synonyms', lambda _: ()),
         ('another thing by the same noun', relevance_model, 'another_thing', lambda *_: ''),
+        ('a building as its interior', request, '_inside', lambda text: (text, False, False)),
+        ('the longest stay inside', sights, '_stay_inside', lambda _, hits: hits),
+        ('what is newer, or older', sights, 'find_outermost', lambda _, __, ___, hits, ____: hits),
+        ('the order of the recall', relevance_model, 'best_first', _likeliest_first),
+        ('what was understood', planner, 'said', lambda one: one.claim),
         ('the first of a stay', sights, 'stay_of', lambda one, _: [one]),
     ]
     cuts += [(f'AS_GOOD = {x}', relevance_model, 'AS_GOOD', x) for x in (0.0, 0.05, 0.2, 0.3)]
@@ -231,6 +236,10 @@ def rules(sequences: Sequence[sample.Sequence], recalls: Sequence[Recall]) -> st
         other_words.other_stems.cache_clear()
         lines.append(f'| {title} | {" | ".join(told)} |')
     return '\n'.join(lines)
+
+
+def _likeliest_first(hits: Sequence[Hit]) -> list[Hit]:
+    return sorted(hits, key=lambda hit: -hit.score)
 
 
 def _covered(text: str, hit: Hit) -> float:
