@@ -13,6 +13,7 @@ from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.model.answer_text import with_facts
 from remembr_ros.agent.model.grounding import Claim, ground
 from remembr_ros.agent.offline.commands.command_answers import answer_command
+from remembr_ros.agent.offline.commands.coordinates import NAME
 from remembr_ros.agent.offline.day_questions import claim_of_day, parse_day
 from remembr_ros.agent.offline.deeds.deed_answers import answer_deeds
 from remembr_ros.agent.offline.deeds.goals import answer_goal
@@ -34,8 +35,6 @@ from remembr_ros.agent.offline.understood import Accounted, best, found, said
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.recall_protocol import Recall
-
-NAME = 'offline'
 
 MAX_READ = 1_000
 """Characters of a question that are read. The rules know sentences, and what they take grows with the text: a

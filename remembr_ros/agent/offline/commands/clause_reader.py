@@ -9,7 +9,7 @@ from remembr_ros.agent.model.quoting import any_case
 
 _FIRST = 2
 """Index of the word that a tree of a command begins with."""
-_GO = frozenset(
+GO = frozenset(
     'go navigate drive walk move head return come proceed visit revisit travel run '
     'take bring lead guide escort accompany direct get send meet'.split()
 )
@@ -22,7 +22,7 @@ VERBS = frozenset(
     'load dance sing play wait stay remove collect sort fill empty vacuum mop press water feed shake check '
     'give hand carry throw pour serve greet salute introduce contact follow answer ask talk speak offer wave '
     'inform call invite remind warn help hug'.split()
-) | (_GO | _FIND | TELL | _PUT)
+) | (GO | _FIND | TELL | _PUT)
 """Other verbs are read where they stand between clauses, but a text does not begin with a command."""
 
 _PERSONS = frozenset(
@@ -133,7 +133,7 @@ class ClauseReader:
             return Clause(text, {text: text}, asks=True, doubts=doubts)
         places = self._places(tree)
         places.sort(key=lambda place: place[0] != 'from')  # from there, and then to the other
-        if root.low in _GO and (thing is None or root.low in ('visit', 'revisit')):
+        if root.low in GO and (thing is None or root.low in ('visit', 'revisit')):
             several = [place for _, place in places]
             if root.low == 'drive' or {'from', 'to'} - {low for low, _ in places}:
                 several = _joined(tree, thing or next(iter(tree.about(root, 'to')), None))
@@ -170,7 +170,7 @@ class ClauseReader:
     def _bound(self, text: str) -> str:
         """Return a clause with the thing and the place of one before."""
         place = self._place or self._thing
-        if place and text.split(' ', 1)[0] in _GO:
+        if place and text.split(' ', 1)[0] in GO:
             text = re.sub(r'(?<=\w )(?:to )?there$', f'to {place}', text)
         elif place:
             text = re.sub(r'\b((?:you|we) (?:were|have been)\b.*) there$', rf'\1 in {place}', text)

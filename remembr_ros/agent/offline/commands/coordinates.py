@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.quoting import any_case
+from remembr_ros.agent.offline.commands.clause_reader import GO
 from remembr_ros.agent.offline.not_seen import UNTOLD
-from remembr_ros.geometry import Pose, is_place
+from remembr_ros.geometry import Pose, is_place, wrap_angle
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import PERSON, Memory
 from remembr_ros.memory.motion.journey import heading
@@ -17,23 +18,23 @@ NAME = 'offline'
 _NUMBER = r'[-+]?(?:\d+(?:\.\d+)?|\.\d+)'
 _METRES = r'(?: ?m(?:et(?:er|re)s?)?\b)?'
 _GO = (
-    r'(?:(?:go|drive|navigate|move|head|travel|proceed|walk|come|return|take|bring|guide|lead|send|get)'
-    r'(?: back| over| with me| me| us)?) to '
-    r'(?:(?:the )?(?:map )?(?:points?|positions?|coordinates?|locations?|places?|pose|goal)\b)? ?(?:at )?'
+    rf'(?:{"|".join(GO)})(?: back| over| with me| me| us)? to '
+    r'(?:(?:the |map )*(?:point|position|coordinate|location|place|pose|goal)s?\b)? ?(?:at )?'
 )
 _X_Y = (
     rf'[(\[]? ?(?:x ?[=:]? ?)?(?P<x>{_NUMBER})(?![\d.]){_METRES} ?(?P<comma>[,;/]| and\b)? ?'
     rf'(?:y ?[=:]? ?)?(?P<y>{_NUMBER})(?![\w.]){_METRES} ?[)\]]?'
 )
-_GOAL = any_case(
-    rf'^{_GO}{_X_Y}(?: ?[,;]? ?(?:and |with )?(?:an? |the )?(?:yaw|heading|theta|orientation|angle|facing) ?'
-    rf'(?:of |is )?[=:]? ?(?P<turn>{_NUMBER}) ?(?P<unit>\u00b0|deg(?:ree)?s?\b|rad(?:ian)?s?\b)? ?[)\]]?)?'
-    r'(?: ?,? ?(?:in|on|of) (?:the )?(?:(?:frame|map) (?!frame))?(?P<where>[\w/-]+)(?: (?:frame|map))?)?\W*$'
+_TURN = (
+    r' ?[,;]? ?(?:(?:and|with|an?|the) )*(?:yaw|heading|theta|orientation|angle|facing) ?(?:of |is )?[=:]? ?'
+    rf'(?P<turn>{_NUMBER}) ?(?P<unit>\u00b0|deg(?:ree)?s?\b|rad(?:ian)?s?\b)? ?[)\]]?'
 )
-_LIKE_GOAL = any_case(rf'^(?!.*\b(?:and|then) [a-z]){_GO}{_X_Y}(?<=[\d)\]m])')
+_FRAME = r' ?,? ?(?:in|on|of) (?:the )?(?:(?:frame|map) (?!frame))?(?P<where>[\w/-]+)(?: (?:frame|map))?'
+_GOAL = any_case(rf'^{_GO}{_X_Y}(?:{_TURN})?(?:{_FRAME})?\W*(?P<more>.*)$')
+_NEXT = any_case(r'\b(?:and|then) [a-z]')
 _ASKER = any_case(
     r'^(?:(?:where|at which place) (?:exactly )?|what(?:\'s| is) (?=(?:my|our|your) ))'
-    r'(?:(?P<you>am i|my)|(?P<we>are we|our)|are you|is the robot|your)'
+    r'(?:(?P<You>am i|my)|(?P<We>are we|our)|are you|is the robot|your)'
     r'(?: (?:current )?(?:position|location|pose|coordinates))?'
     r'(?: (?:right now|now|currently|exactly|at the moment|standing|located))*\W*$'
 )
@@ -44,23 +45,26 @@ def coordinates_goal(text: str, question: Question) -> Answer | None:
 
     It faces as whoever comes there, unless a heading is said: in radians, or in degrees if it says so.
     """
-    text = text.replace('\u2212', '-')
-    found = _GOAL.match(text)
+    found = _GOAL.match(text.replace('\u2212', '-'))
     if found is None:
-        like = _LIKE_GOAL.match(text)
+        return None
+    if found['more']:
         why = 'I do not understand these coordinates; say them as in "Go to x=2, y=3, yaw=1.57".'
-        return _none(why) if like and like['comma'] else None
+        return not_known(why) if found['comma'] and not _NEXT.search(text) else None
     if (found['where'] or '').lower() not in ('', 'map', question.frame_id.lower(), question.map_id.lower()):
-        return _none(f'I know coordinates in the frame {question.frame_id} alone, on the map that I am on.')
-    x, y, here = float(found['x']), float(found['y']), question.here
-    yaw = 0.0 if here is None else math.atan2(y - here.y, x - here.x)
+        return not_known(
+            f'I know coordinates in the frame {question.frame_id} alone, on the map that I am on.'
+        )
+    x, y = float(found['x']), float(found['y'])
+    here = question.here or Pose(x, y)
+    yaw = math.atan2(y - here.y, x - here.x)
     if found['turn']:
         in_degrees = (found['unit'] or '').lower().startswith(('\u00b0', 'deg'))
         turn = math.radians(float(found['turn'])) if in_degrees else float(found['turn'])
-        yaw = math.atan2(math.sin(turn), math.cos(turn))
-    pose = Pose(x, y, 0.0 if here is None else here.z, yaw)
+        yaw = wrap_angle(turn)
+    pose = Pose(x, y, here.z, yaw)
     if not is_place(pose):
-        return _none(f'({x:g}, {y:g}) is no place on a map.')
+        return not_known(f'({x:g}, {y:g}) is no place on a map.')
     facing = f', facing {heading(pose, question.frame_id)}' if found['turn'] else ''
     return _at(pose, f'The place said is at ({x:g}, {y:g}) {_where(pose, question)}{facing}.', question)
 
@@ -75,17 +79,18 @@ def asker_place(text: str, question: Question, answer: Callable[[Question], Answ
         return None
     here, known = question.here, answer(question)
     if here is None:
-        last = '' if known.kind is Kind.NOT_SEEN else ' now. By what I remember last:'
-        return replace(known, text=f'I do not know where I am{last or "."} {known.text}')
-    who = 'You are' if found['you'] else 'We are' if found['we'] else 'I am'
+        last = '.' if known.kind is Kind.NOT_SEEN else ' now. By what I remember last:'
+        return replace(known, text=f'I do not know where I am{last} {known.text}')
+    who = f'{found.lastgroup} are' if found.lastgroup else 'I am'
     text = f'{who} at ({here.x:.1f}, {here.y:.1f}) {_where(here, question)}'
     text = f'{text}, facing {heading(here, question.frame_id)}.'
-    if who == 'I am':  # of what is remembered there, more may be asked
+    if not found.lastgroup:  # of what is remembered there, more may be asked
         return replace(known, text=f'{text} {known.text}' if known.kind is Kind.NOT_SEEN else text)
     return _at(here, text, question)
 
 
-def _none(why: str) -> Answer:
+def not_known(why: str) -> Answer:
+    """Return that there is no answer, and why."""
     return Answer(Kind.NOT_SEEN, why, NAME, confidence=UNTOLD)
 
 
@@ -93,9 +98,8 @@ def _at(pose: Pose, text: str, question: Question) -> Answer:
     # As a person's note is, without an id: where it cannot be reached, the robot stands beside it.
     now_ns, frame_id, map_id = question.now_ns, question.frame_id, question.map_id
     said = 'a place that was said'
-    memory = Memory('', '', now_ns, now_ns, said, pose, frame_id, map_id, source=PERSON)
-    at = Answer(Kind.POSITION, text, NAME, pose=pose, frame_id=frame_id, map_id=map_id, confidence=1.0)
-    return replace(at, evidence=(Hit(memory, 1.0),))
+    hit = Hit(Memory('', '', now_ns, now_ns, said, pose, frame_id, map_id, source=PERSON), 1.0)
+    return Answer(Kind.POSITION, text, NAME, None, pose, frame_id, map_id, evidence=(hit,), confidence=1.0)
 
 
 def _where(pose: Pose, question: Question) -> str:
