@@ -142,8 +142,7 @@ def _composed(clauses: list[Clause], answers: list[tuple[Clause, str, Answer]], 
         (known if done and found.confidence >= EVEN else lost).append(said)
         if found.kind is not Kind.NOT_SEEN and (clause.asks or found.pose is not None):
             (told if clause.asks else stops).append(found)
-    lost += [clause.text for clause in clauses if not clause.known]
-    undone = '; '.join(clause.text for clause in clauses if clause.undone and clause.known)
+    undone = '; '.join(clause.text for clause in clauses if clause.undone)
     texts = [doubt for clause in clauses for doubt in clause.doubts]
     # What was seen from one place is visited once; things and deeds have places of their own.
     seen = [stop.evidence[0] for stop in stops if stop.evidence[0].memory.source not in (OBJECT, AGENT)]
