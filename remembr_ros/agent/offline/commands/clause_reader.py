@@ -8,7 +8,7 @@ from itertools import takewhile
 from remembr_ros.agent.model.english import Tree, Word, parse
 from remembr_ros.agent.model.quoting import any_case
 
-_BEFORE = 'You should '  # a command: the model has seldom seen imperatives
+_BEFORE = 'You should '
 _FIRST = 2
 """Index of the word that a tree of a command begins with."""
 GO = frozenset(
@@ -37,7 +37,6 @@ _THING = frozenset('it them that this one'.split())
 _IN = frozenset('in at on inside near by'.split())
 _TO = frozenset(('to', 'into', 'onto', 'back'))
 _PLACING = _IN | _TO | {'from'}
-_PAST = frozenset(('VBD', 'VBN'))
 
 _LINK = any_case(
     r'[\s,;:.!]*(?:[,;.!]|\b(?:and|but|then)\b)'
@@ -51,6 +50,7 @@ _QUESTION = any_case(r'^(?:where|what|which|who|how many|how much|is|are)\b')
 _BY_ANYBODY = any_case(r'\b(?:did|do|does|has|have|had|you|i|we|was|were)\b')
 _OF_IT = any_case(r'^\w+ (?:me|us|it|them|that|this|one|to|there)\b')
 _NUMBERED = any_case(r'\b(from|to|in|at|into|on|of|visit|and) (?!the |an? )(?=[a-z]+ [a-z]?\d)')
+_AN_ARTICLE = r'\g<0>the '
 _WITH_NUMBER = any_case(r'\bthe (?=(?:room|lab|ward|gate|floor|door|level|office|bay|aisle|hall) [a-z]?\d)')
 
 
@@ -78,22 +78,17 @@ def split_command(text: str) -> list[str]:
     """
     text = f'{text[:1].lower()}{text[1:]}'
     question = text if _QUESTION.match(text) else ''
-    text = _with_articles(f'tell me {text}' if question else text)
+    text = _NUMBERED.sub(_AN_ARTICLE, f'tell me {text}' if question else text)
     if re.split(r'\W', text, maxsplit=1)[0] not in VERBS:
         return []
     tree = _command_tree(text)
     words = {word.start - len(_BEFORE): word for word in tree}
-    links = [
-        link for link in _LINK.finditer(text) if link.end() in words and _begins(tree, words[link.end()])
-    ]
+    links = [link for link in _LINK.finditer(text) if _begins(tree, words.get(link.end()))]
     starts, ends = [0, *(link.end() for link in links)], [*(link.start() for link in links), len(text)]
-    clauses = [
-        f'{text[start].lower()}{text[start + 1 : end]}' for start, end in zip(starts, ends, strict=True)
-    ]
+    clauses = [f'{text[at].lower()}{text[at + 1 : end]}' for at, end in zip(starts, ends, strict=True)]
     # Nobody did what follows a question: 'What did you take and bring to the lift?'
-    if question and not (clauses[1:] and all(map(_OF_IT.match, clauses[1:]))):
-        return []
-    if question and _BY_ANYBODY.search(clauses[0].removeprefix('tell me')):
+    follows = clauses[1:] and all(map(_OF_IT.match, clauses[1:]))
+    if question and (not follows or _BY_ANYBODY.search(clauses[0].removeprefix('tell me'))):
         return []
     # 'go to the kitchen, then to the lift'
     return [f'go {clause}' if clause.split(' ', 1)[0] in _TO else clause for clause in clauses]
@@ -200,21 +195,18 @@ class ClauseReader:
         return named and noun.low not in self._names and not any(map(str.isdigit, noun.text))
 
 
-def _with_articles(text: str) -> str:
-    """Return 'to room 117' as 'to the room 117': the model takes other numbers for amounts."""
-    return _NUMBERED.sub(r'\g<0>the ', text)
-
-
 def _command_tree(text: str) -> Tree:
-    return parse(f'{_BEFORE}{_with_articles(text)}')
+    """Return the tree of 'You should ...': the model has seldom seen imperatives, nor 'to room 117'."""
+    return parse(f'{_BEFORE}{_NUMBERED.sub(_AN_ARTICLE, text)}')
 
 
-def _begins(tree: Tree, word: Word) -> bool:
-    """Tell whether a clause begins with a word after a link."""
-    if word.tag in _PAST and _tells(tree.words[: word.index]):  # 'where you picked it and put it'
+def _begins(tree: Tree, word: Word | None) -> bool:
+    """Tell whether a clause begins with the word after a link."""
+    # None: nothing is after it. And 'where you picked it and put it' is one clause.
+    if word is None or (word.tag in ('VBD', 'VBN') and _tells(tree.words[: word.index])):
         return False
-    after = [other.tag for other in tree.words[word.index + 1 : word.index + 2]]
-    is_verb = word.tag[0] == 'V' or after[:1] in (['DT'], ['PRP'], ['PRP$'], ['IN'], ['TO'])
+    after = tree.words[min(word.index + 1, len(tree.words) - 1)]
+    is_verb = word.tag[0] == 'V' or after.tag in ('DT', 'PRP', 'PRP$', 'IN', 'TO')
     return word.low in _TO or (word.low in VERBS and is_verb) or (word.tag == 'VB' and word.dep != 'aux')
 
 

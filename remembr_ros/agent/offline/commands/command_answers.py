@@ -114,57 +114,46 @@ def _in_clauses(question: Question, plain: str, answer: AnswerOne) -> Answer | N
         return _unsure(answer(question)) if several and _ORDER.match(plain) else None
     reader = ClauseReader({name.lower() for place in question.places.all for name in place.names})
     clauses = [reader.read(text) for text in split_command(plain)]
-    if len(clauses) < 2 and all(_is_simple(clause) for clause in clauses):
-        doubts = [doubt for clause in clauses for doubt in clause.doubts]
-        return _unsure(answer(question), *doubts) if doubts else None
-    answers: list[tuple[Clause, str, Answer]] = []
+    if len(clauses) > 1 or any(clause.undone or len(clause.goals) > 1 for clause in clauses):
+        tells = len(clauses) == 1 and clauses[0].text.split(' ', 1)[0] in TELL and not clauses[0].doubts
+        return None if tells else _composed(clauses, question, answer)
+    return _unsure(answer(question), *clauses[0].doubts) if clauses and clauses[0].doubts else None
+
+
+def _composed(clauses: list[Clause], question: Question, answer: AnswerOne) -> Answer:
+    """Return one answer: to the places in their order, if there are any; as sure as its least sure part."""
+    found, stops, told = list[Answer](), list[Answer](), list[Answer]()
+    known, lost = list[str](), list[str]()
     for clause in clauses:
         # What 'it' is in a later clause, the sentence says, and no question before it.
         asked = question if clause is clauses[0] else replace(question, prior=None)
         for text, said in clause.goals.items():
-            found = coordinates_goal(text, asked) or answer(replace(asked, text=text))
-            answers.append((clause, said, found))
-    return _composed(clauses, answers, question)
-
-
-def _is_simple(clause: Clause) -> bool:
-    """Tell whether a clause is but one request, which need not be put in other words."""
-    tells = clause.text.split(' ', 1)[0] in TELL and not clause.doubts
-    return tells or (len(clause.goals) <= 1 and not clause.undone)
-
-
-def _composed(clauses: list[Clause], answers: list[tuple[Clause, str, Answer]], question: Question) -> Answer:
-    """Return one answer: to the places in their order, if there are any; as sure as its least sure part."""
-    known, lost = list[str](), list[str]()
-    stops, told = list[Answer](), list[Answer]()
-    for clause, said, found in answers:
-        done = found.kind is not Kind.NOT_SEEN if clause.asks else found.kind is Kind.POSITION
-        (known if done and found.confidence >= EVEN else lost).append(said)
-        if found.kind is not Kind.NOT_SEEN and (clause.asks or found.pose is not None):
-            (told if clause.asks else stops).append(found)
-    undone = '; '.join(clause.text for clause in clauses if clause.undone)
+            part = coordinates_goal(text, asked) or answer(replace(asked, text=text))
+            is_seen = part.kind is not Kind.NOT_SEEN
+            is_met = is_seen if clause.asks else part.kind is Kind.POSITION
+            (known if is_met and part.confidence >= EVEN else lost).append(said)
+            if is_seen and (clause.asks or part.pose is not None):
+                (told if clause.asks else stops).append(part)
+            found.append(part)
     texts = [doubt for clause in clauses for doubt in clause.doubts]
     # What was seen from one place is visited once; things and deeds have places of their own.
     seen = [stop.evidence[0] for stop in stops if stop.evidence[0].memory.source not in (OBJECT, AGENT)]
     if len(by_place(seen, question.same_place)) < len(seen):
         texts.append('Of these, some are one place to me, to which I go once.')
-    sure = min((found.confidence for _, _, found in answers), default=UNTOLD)
-    sure = min(sure, PERHAPS) if lost or texts else sure
     if lost:
         unknown = (
             f'I understood: {"; ".join(known)}; not' if known else 'I do not know, or did not understand'
         )
         texts.append(f'{unknown}: {"; ".join(lost)}.')
-    if undone:
+    sure = min([PERHAPS] * bool(texts) + [part.confidence for part in found], default=UNTOLD)
+    if undone := '; '.join(clause.text for clause in clauses if clause.undone):
         texts.append(f'I {"can take you there, but " if stops else ""}cannot do this: {undone}.')
-    texts += [f'{found.text.removesuffix(".")}.' for _, _, found in answers]
-    text = ' '.join(dict.fromkeys(texts))
+    text = ' '.join(dict.fromkeys([*texts, *(f'{part.text.removesuffix(".")}.' for part in found)]))
     shown = stops or told
     if not shown:
         return replace(not_known(text), confidence=min(sure, UNTOLD))
-    first = replace(shown[0], text=text, confidence=sure)
-    if len(shown) == 1:
-        return first
     visited = [one.evidence[:1] if stops and not one.every_place else one.evidence for one in shown]
     route = tuple(hit for hits in visited for hit in hits)
-    return replace(first, evidence=route, every_place=bool(stops), in_order=bool(stops))
+    first = replace(shown[0], text=text, confidence=sure)
+    several = replace(first, evidence=route, every_place=bool(stops), in_order=bool(stops))
+    return several if len(shown) > 1 else first

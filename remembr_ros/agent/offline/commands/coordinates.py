@@ -52,21 +52,17 @@ def coordinates_goal(text: str, question: Question) -> Answer | None:
         why = 'I do not understand these coordinates; say them as in "Go to x=2, y=3, yaw=1.57".'
         return not_known(why) if found['comma'] and not _NEXT.search(text) else None
     if (found['where'] or '').lower() not in ('', 'map', question.frame_id.lower(), question.map_id.lower()):
-        return not_known(
-            f'I know coordinates in the frame {question.frame_id} alone, on the map that I am on.'
-        )
+        return not_known(f'I know coordinates in {question.frame_id} alone, on the map that I am on.')
     x, y = float(found['x']), float(found['y'])
     here = question.here or Pose(x, y)
     yaw = math.atan2(y - here.y, x - here.x)
     if found['turn']:
         in_degrees = (found['unit'] or '').lower().startswith(('\u00b0', 'deg'))
-        turn = math.radians(float(found['turn'])) if in_degrees else float(found['turn'])
-        yaw = wrap_angle(turn)
+        yaw = wrap_angle(math.radians(float(found['turn'])) if in_degrees else float(found['turn']))
     pose = Pose(x, y, here.z, yaw)
     if not is_place(pose):
         return not_known(f'({x:g}, {y:g}) is no place on a map.')
-    facing = f', facing {heading(pose, question.frame_id)}' if found['turn'] else ''
-    return _at(pose, f'The place said is at ({x:g}, {y:g}) {_where(pose, question)}{facing}.', question)
+    return _at(pose, f'The place said is at ({x:g}, {y:g})', question, faces=found['turn'] is not None)
 
 
 def asker_place(text: str, question: Question, answer: Callable[[Question], Answer]) -> Answer | None:
@@ -82,11 +78,11 @@ def asker_place(text: str, question: Question, answer: Callable[[Question], Answ
         last = '.' if known.kind is Kind.NOT_SEEN else ' now. By what I remember last:'
         return replace(known, text=f'I do not know where I am{last} {known.text}')
     who = f'{found.lastgroup} are' if found.lastgroup else 'I am'
-    text = f'{who} at ({here.x:.1f}, {here.y:.1f}) {_where(here, question)}'
-    text = f'{text}, facing {heading(here, question.frame_id)}.'
-    if not found.lastgroup:  # of what is remembered there, more may be asked
-        return replace(known, text=f'{text} {known.text}' if known.kind is Kind.NOT_SEEN else text)
-    return _at(here, text, question)
+    there = _at(here, f'{who} at ({here.x:.1f}, {here.y:.1f})', question)
+    if found.lastgroup:
+        return there
+    # Of what is remembered there, more may be asked.
+    return replace(known, text=f'{there.text} {known.text}' if known.kind is Kind.NOT_SEEN else there.text)
 
 
 def not_known(why: str) -> Answer:
@@ -94,15 +90,13 @@ def not_known(why: str) -> Answer:
     return Answer(Kind.NOT_SEEN, why, NAME, confidence=UNTOLD)
 
 
-def _at(pose: Pose, text: str, question: Question) -> Answer:
-    # As a person's note is, without an id: where it cannot be reached, the robot stands beside it.
+def _at(pose: Pose, said: str, question: Question, *, faces: bool = True) -> Answer:
     now_ns, frame_id, map_id = question.now_ns, question.frame_id, question.map_id
-    said = 'a place that was said'
-    hit = Hit(Memory('', '', now_ns, now_ns, said, pose, frame_id, map_id, source=PERSON), 1.0)
-    return Answer(Kind.POSITION, text, NAME, None, pose, frame_id, map_id, evidence=(hit,), confidence=1.0)
-
-
-def _where(pose: Pose, question: Question) -> str:
-    place = question.places.of_pose(question.map_id, pose)
-    on_map = f'on map {question.map_id}' if question.map_id else f'in {question.frame_id}'
-    return on_map if place is None else f'{on_map}, in {place.said}'
+    place = question.places.of_pose(map_id, pose)
+    text = f'{said} on map {map_id}' if map_id else f'{said} in {frame_id}'
+    text += f', in {place.said}' if place else ''
+    text += f', facing {heading(pose, frame_id)}.' if faces else '.'
+    # As a person's note is, without an id: where it cannot be reached, the robot stands beside it.
+    note = Memory('', '', now_ns, now_ns, 'a place that was said', pose, frame_id, map_id, source=PERSON)
+    at = Answer(Kind.POSITION, text, NAME, None, pose, frame_id, map_id, confidence=1.0)
+    return replace(at, evidence=(Hit(note, 1.0),))
