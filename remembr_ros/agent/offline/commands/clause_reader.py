@@ -91,7 +91,8 @@ def split_command(text: str) -> list[str]:
     if question and (not follows or _BY_ANYBODY.search(clauses[0].removeprefix('tell me'))):
         return []
     # 'go to the kitchen, then to the lift'
-    return [f'go {clause}' if clause.split(' ', 1)[0] in _TO else clause for clause in clauses]
+    whole = [f'go {clause}' if clause.split(' ', 1)[0] in _TO else clause for clause in clauses]
+    return [_WITH_NUMBER.sub('', clause) for clause in whole]
 
 
 class ClauseReader:
@@ -125,13 +126,13 @@ class ClauseReader:
         if goes and (verb.low == 'drive' or not {'from', 'to'} <= {low for low, _ in places}):
             several = [thing] if thing else tree.about(verb, 'to')
             places = [('to', one) for noun in several[:1] for one in _joined(tree, noun)]
-        elif goals and not finds:
+        elif goals and finds:  # what is said of the thing is asked for with it
+            places = []
+        elif goals:
             there = _TO | _IN if verb.low in _PUT else _TO
             of = ', '.join(f'{low} {one}' for low, one in places if low not in there)
             doubts += [f'Whether it is the one {of} I do not know.'] if of else []
             places = [place for place in places if place[0] in there]
-        elif goals:
-            places = []
         goals |= {f'Go to {place}': place for _, place in places}
         self._place = places[-1][1] if places else self._place
         if (goes and len(goals) < 2) or (finds and not goals):

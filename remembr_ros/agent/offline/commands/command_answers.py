@@ -77,7 +77,8 @@ def _both(question: Question, answer: AnswerOne) -> Answer | None:
     if not (first.binary and second.binary):
         return second if first.binary else first
     evidence = (*first.evidence, *second.evidence)
-    return replace(first, text=f'{first.text} {second.text}', evidence=evidence)
+    sure = min(first.confidence, second.confidence)
+    return replace(first, text=f'{first.text} {second.text}', evidence=evidence, confidence=sure)
 
 
 def _refused(text: str, plain: str) -> Answer | None:
