@@ -75,13 +75,13 @@ def search_by_anchors(
     regions = _regions(kind, anchors, question, scope)
     if request.target and request.choice is Choice.CITED_FIRST:
         request = replace(request, choice=_NEXT_TO_ANCHOR.get(kind, request.choice))
-    found = [hit for region in regions for hit in _inside(region, request, kind, recall)]
-    if kind is RelationKind.ON_THE_WAY:
-        found = [hit for hit in found if _on_the_way(hit, anchors[0], question)]
     # What is seen at once is near each other, anywhere.
     at_once = {hit.memory.id for hit in anchors[0].hits if kind is RelationKind.NEAR}
-    if at_once and request.target:
-        found += [hit for hit in find_sightings(request, recall, scope) if hit.memory.id in at_once]
+    seen = find_sightings(request, recall, scope) if at_once and request.target else []
+    found = [hit for hit in seen if hit.memory.id in at_once]
+    found += [hit for region in regions for hit in _inside(region, request, kind, recall)]
+    if kind is RelationKind.ON_THE_WAY:
+        found = [hit for hit in found if _on_the_way(hit, anchors[0], question)]
     hits = best_of_each(found)
     # The robot was near, which need not be true of what it saw; nor does that say on which side it is.
     of_robot = at_once and request.kind is Kind.BINARY and not (hits and hits[0].memory.id in at_once)
