@@ -11,7 +11,7 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.timestamps import NS, local, to_ns
 
 _EDGES = ('before', 'until', 'till', 'by', 'after', 'since', 'from')
-EDGE_TEXT = rf'\b({"|".join(_EDGES)})'
+EDGE_TEXT = rf'\b(?P<edge>{"|".join(_EDGES)})'
 MONTHS = 'january february march april may june july august september october november december'.split()
 MONTH_TEXT = r'(?:' + '|'.join(rf'{month[:3]}(?:{month[3:]})?' for month in MONTHS) + r'|sept)\b\.?'
 _NTH = r'\d{1,2}(?:st|nd|rd|th)'
@@ -155,7 +155,7 @@ def _named(text: str, midnight: datetime) -> Day | None:
         midnight = of_calendar(found['month'], midnight, 'month').replace(day=1)
         hours = (0, 24 * monthrange(midnight.year, midnight.month)[1])
     midnight -= timedelta(days=back)
-    edge = found[1] or ''
+    edge = found['edge'] or ''
     before, after = text[: found.start()], text[found.end() :]
     return Day(midnight, hours, edge, False, f'{before} {edge} {after}', f'{before} {after}')
 

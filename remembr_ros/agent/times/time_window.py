@@ -6,6 +6,7 @@ from datetime import datetime, timezone, tzinfo
 from difflib import get_close_matches
 
 from remembr_ros.agent.model.quoting import any_case, masked
+from remembr_ros.agent.times import time_expression as said
 from remembr_ros.agent.times.day import (
     DATE_TEXT,
     DAY_TEXT,
@@ -21,25 +22,7 @@ from remembr_ros.agent.times.day import (
     find_day,
 )
 from remembr_ros.agent.times.spelled_out import spelled_out
-from remembr_ros.agent.times.time_expression import (
-    AGO,
-    AGO_TEXT,
-    AMOUNTS,
-    BARE_TEXT,
-    CLOCK_TEXT,
-    NUMBER,
-    OF_ALL,
-    PERIOD,
-    UNITS,
-    Reach,
-    at_reach,
-    clock_now,
-    grain_seconds,
-    in_digits,
-    parse_moment,
-    seconds_in,
-    with_reach,
-)
+from remembr_ros.agent.times.time_expression import AGO_TEXT, AMOUNTS, NUMBER, PERIOD, Reach
 from remembr_ros.timestamps import MAX_NS, NS
 
 _IN = r'\b(?:(?:in|during|within|over)\s+)?'
@@ -49,14 +32,15 @@ _LAST = any_case(
 )
 """'in the last 10 minutes'; of 'in the last 5 to 10 minutes' the longer ones."""
 _FIRST = any_case(
-    rf'{_IN}the first (?P<period>{PERIOD}){OF_ALL}(?! (?:that|you|we|i|when|on which|in which)\b)'
+    rf'{_IN}the first (?P<period>{PERIOD}){said.OF_ALL}(?! (?:that|you|we|i|when|on which|in which)\b)'
 )
 
 _ISO_TEXT = r'\d{4}-\d\d-\d\d(?:[T\s][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?'
-_TIME_TEXT = rf'(?:{AGO_TEXT}|{OFF_TEXT}|{_ISO_TEXT}|{CLOCK_TEXT}|now\b)'
+_TIME_TEXT = rf'(?:{AGO_TEXT}|{OFF_TEXT}|{_ISO_TEXT}|{said.CLOCK_TEXT}|now\b)'
+_MOMENT_TEXT = rf'(?:{_TIME_TEXT}|{said.BARE_TEXT}{FOLLOWS})'
+_TO = '(?:and|to|until|till)'
 _BETWEEN = any_case(
-    rf'\b(?:between|from) (?:at )?({_TIME_TEXT}|{AMOUNTS}|{BARE_TEXT}|{NUMBER}) (?:and|to|until|till) '
-    rf'({_TIME_TEXT}|{BARE_TEXT}{FOLLOWS})'
+    rf'\b(?:between|from) (?:at )?({_TIME_TEXT}|{AMOUNTS}|{said.BARE_TEXT}|{NUMBER}) {_TO} ({_MOMENT_TEXT})'
 )
 _AFTER_BEFORE = any_case(
     rf'\b(?:after|since|from) ({_TIME_TEXT}),? (?:(?:and|but) )?(?:before|until|till) ({_TIME_TEXT})'
@@ -68,12 +52,13 @@ _THAN = any_case(
     rf'\b(?P<no>(?:no|not) )?(?:(?P<more>(?:more|longer|earlier) than|over|at least)'
     rf'|less than|under|at most|within) ({AGO_TEXT})'
 )
-_EDGE = any_case(rf'{EDGE_TEXT} (?:at )?({_TIME_TEXT})')
-_EDGE_BARE = any_case(rf'{EDGE_TEXT} (?:at )?({BARE_TEXT}){FOLLOWS}')
-_AT = any_case(rf'\b(?:at|around|about) ({_TIME_TEXT})')
-_AT_BARE = any_case(rf'\b(?:at|around|about) ({BARE_TEXT}){FOLLOWS}')
-_CLOCK_DIGITS = any_case(rf'(?<![\w.:-])(?=\d)({CLOCK_TEXT})')
-_OFF_ALONE = any_case(rf'({OFF_TEXT})')
+_EDGE = any_case(rf'{EDGE_TEXT} (?:at )?{_MOMENT_TEXT}')
+_MOMENT = any_case(
+    rf'(?:{EDGE_TEXT} (?:at )?|\b(?:at|around|about) |(?=\b{OFF_TEXT}))(?P<moment>{_MOMENT_TEXT})'
+)
+"""'before 9:00', 'at noon', 'an hour before noon'; whether 'at 9' is one, Clock knows."""
+_AT_BARE = any_case(rf'\b(?:at|around|about) {said.BARE_TEXT}{FOLLOWS}')
+_CLOCK_DIGITS = any_case(rf'(?<![\w.:-])(?=\d)(?P<moment>{said.CLOCK_TEXT})')
 _ABOUT_AGO = any_case(rf'(?:\b(?:about|around|roughly|approximately|almost|nearly|exactly|just) )?{AGO_TEXT}')
 _DATE = any_case(DATE_TEXT)
 _NO_MONTH = re.compile(r'\b([^\W\d_]{4,9}) \d{1,2}(?:st|nd|rd|th)?\b')
@@ -82,21 +67,10 @@ _SOME_TIME = any_case(
     rf'(?<![\w:./])\d{{1,2}}(?::\d\d|/\d{{1,2}})(?![\w:./])|(?<!\S)\d\S{{0,9}} \w+ ago\b|\bon'
     rf' (?:the \d+(?:st|nd|rd|th)|\d{{1,2}}\.\d{{1,2}}){FOLLOWS}'
 )
-_DAYS = any_case(rf'\b(?:between|from) ({DAY_TEXT}) (?:and|to|until|till|through) ({DAY_TEXT})')
-_LEFT = (
-    LEFT,
-    _EDGE_BARE,
-    any_case(rf'\b(?:between|from) {BARE_TEXT} (?:and|to|until|till) {BARE_TEXT}{FOLLOWS}'),
-    AGO,
-    _LAST,
-    _CLOCK_DIGITS,
-    any_case(rf'(?:{EDGE_TEXT}|\bat|\band|\bto|\bbetween) {_TIME_TEXT}'),
-    _DATE,
-)
+_DAYS = any_case(rf'\b(?:between|from) ({DAY_TEXT}) (?:{_TO}|through) ({DAY_TEXT})')
+_WITH_A_TIME = any_case(rf'\b(?:at|and|to|between) {_TIME_TEXT}')
+_LEFT = (LEFT, _EDGE, _BETWEEN, said.AGO, _LAST, _CLOCK_DIGITS, _WITH_A_TIME, _DATE)
 """What in the rest of a question still names a time."""
-
-_HOUR = any_case(rf'(?:at|around|about|{EDGE_TEXT}) \d{{1,2}}')
-"""'at 9', which in a question may be anything."""
 
 AROUND_S = 60.0  # Half the window of a question about a moment
 
@@ -136,7 +110,7 @@ def parse_window(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Rea
     if reach is not None and datetime.fromtimestamp(reach[1] // NS, zone).date() < now.date():
         today = rf'(?<!last )(?<!next )(?<!this )\b{WEEKDAYS[now.weekday()]}\b(?! the \d)'
         text = re.sub(today, lambda found: f'last {found[0]}', text, flags=re.IGNORECASE)
-    window = _read(spelled_out(in_digits(text), now_ns, zone), now_ns, zone, reach)
+    window = _read(spelled_out(said.in_digits(text), now_ns, zone), now_ns, zone, reach)
     plain = masked(text if window is None else window.rest)
     left = (_DATE, _SOME_TIME, _NO_MONTH) if window is None else _LEFT
     unclear = next((found for pattern in left if (found := pattern.search(plain))), None)
@@ -152,59 +126,51 @@ def _read(  # noqa: PLR0911, PLR0912
     text: str, now_ns: int, zone: tzinfo, reach: Reach | None
 ) -> Window | None:
     if found := _LAST.search(text):
-        return _window(max(now_ns - seconds_in(found['period']) * NS, 0), now_ns, None, _without(text, found))
+        return _window(now_ns - said.seconds_in(found['period']) * NS, now_ns, cut(text, found))
     if reach is not None and (found := _FIRST.search(text)):
-        return _window(reach[0], reach[0] + seconds_in(found['period']) * NS, None, _without(text, found))
+        return _window(reach[0], reach[0] + said.seconds_in(found['period']) * NS, cut(text, found))
     if found := _DAYS.search(text):
         first, last = (find_day(f'on {named}', now_ns, zone) for named in found.groups())
         if first and last and last.end_ns <= first.start_ns and _DATE.fullmatch(found[2]):
             # The end is to come, and was taken for one that has been.
-            last = find_day(f'on {found[2]}', first.start_ns + UNITS['year'] * NS, zone)
+            last = find_day(f'on {found[2]}', first.start_ns + said.UNITS['year'] * NS, zone)
         if first and last and first.start_ns < last.end_ns:
-            return _window(first.start_ns, last.end_ns, None, _without(text, found))
+            return _window(first.start_ns, last.end_ns, cut(text, found))
     day = find_day(text, now_ns, zone)
     # 'yesterday at 9:00': the day says which 9:00.
     plain = day.rest if day else text
-    clock = Clock(now_ns, zone, day, clock_now(now_ns, reach))
+    clock = Clock(now_ns, zone, day, said.clock_now(now_ns, reach))
     for pattern in (_BETWEEN, _AFTER_BEFORE, _RANGE):
         if (found := pattern.search(plain)) and (span := clock.between(found[1], found[2])):
-            return _window(*span, None, _without(plain, found))
+            return _window(*span, cut(plain, found))
     if (found := _THAN.search(plain)) and (edge := clock.moments(found[3])):
         before = bool(found['more']) != bool(found['no'])
         after_ns, before_ns = (None, edge[1]) if before else (edge[0], now_ns)
-        return _window(after_ns, before_ns, None, _without(plain, found))
-    if window := _at_edge(plain, clock, day):
-        return window
-    for pattern in (_AT, _OFF_ALONE, *((_AT_BARE, _CLOCK_DIGITS) if day else ())):
-        if (found := pattern.search(plain)) and (moments := clock.moments(found[1])):
-            return _around(moments, now_ns, _slack(found[1]), _without(plain, found))
+        return _window(after_ns, before_ns, cut(plain, found))
+    for pattern in (_MOMENT, _CLOCK_DIGITS) if day else (_MOMENT,):
+        for found in pattern.finditer(plain):
+            if moments := clock.moments(found['moment']):
+                rest = cut(plain, found)
+                if word := found.groupdict().get('edge'):
+                    return _window(*_at_edge(word, moments, day), rest)
+                return _around(moments, now_ns, _slack(found['moment']), rest)
     if (found := _ABOUT_AGO.search(text)) and (day is None or day.ago):
-        moment = max(now_ns - seconds_in(found[0]) * NS, 0)
-        return _around((moment, moment), now_ns, _slack(found[0]), _without(text, found))
-    if day:
-        if day.edge:
-            return _window(*_sides(day.edge, day.start_ns, day.end_ns), None, _tidy(day.without))
-        # 'yesterday at 9': in the morning or in the evening
-        found = _AT_BARE.search(plain)
-        return _window(day.start_ns, day.end_ns, None, _without(plain, found) if found else _tidy(plain))
-    return None
+        moment = max(now_ns - said.seconds_in(found[0]) * NS, 0)
+        return _around((moment, moment), now_ns, _slack(found[0]), cut(text, found))
+    if day and day.edge:
+        return _window(*_sides(day.edge, day.start_ns, day.end_ns), day.without)
+    # 'yesterday at 9': in the morning or in the evening
+    return _window(day.start_ns, day.end_ns, _AT_BARE.sub('', plain, count=1)) if day else None
 
 
-def _at_edge(plain: str, clock: Clock, day: Day | None) -> Window | None:
-    """Return the window of 'before 9:00' and the like."""
-    found = _EDGE.search(plain) or (_EDGE_BARE.search(plain) if day and day.in_part else None)
-    off = _OFF_ALONE.search(plain)
-    if found and off and off.start() < found.start() < off.end():
-        return None  # 'an hour before noon' is a moment
-    edge = clock.moments(found[2]) if found else None
-    if not found or not edge:
-        return None
-    after, before = _sides(found[1], edge[1], edge[1])
-    after = edge[0] if after is not None else None
+def _at_edge(word: str, moments: tuple[int, int], day: Day | None) -> tuple[int | None, int | None]:
+    """Return after and before for 'before 9:00' and the like, on a day or not."""
+    first, last = moments
+    after, before = _sides(word, first, first)[0], _sides(word, last, last)[1]
     if day and not day.edge:  # 'today before 9:00'
         after, before = (day.start_ns if after is None else after), (day.end_ns if before is None else before)
         after = min(after, before)
-    return _window(after, before, None, _without(plain, found))
+    return after, before
 
 
 def parse_span(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Reach | None = None) -> Window:
@@ -216,28 +182,27 @@ def parse_span(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Reach
     :param reach: of 'earliest', 'since the beginning', 'until the end'; and see :func:`parse_window`
     :raises InvalidRequest: the text names no time, or has other words in it
     """
-    if _HOUR.fullmatch(text.strip()):
-        text = f"{text} o'clock"
-    written = text if at_reach(text, reach) is not None else with_reach(text, reach)
-    for attempt in (written, f'on {written}', f'at {written}', f'in {written}'):
+    written = text if said.at_reach(text, reach) is not None else said.with_reach(text, reach)
+    # In a question 'at 9' may be anything.
+    for form in ('{}', 'on {}', 'at {}', 'in {}', "{} o'clock"):
+        attempt = form.format(written.strip())
         window = parse_window(attempt, now_ns, zone, reach)
         if window.rest != attempt and not window.rest.strip(' ?.!,'):
             return window
-    moment = parse_moment(text, now_ns, zone, reach)
+    moment = said.parse_moment(text, now_ns, zone, reach)
     return _around((moment, moment), now_ns, AROUND_S, '')
 
 
-def _window(after: int | None, before: int | None, at: int | None, rest: str) -> Window:
+def _window(after: int | None, before: int | None, rest: str, at: int | None = None) -> Window:
     after, before, at = (None if ns is None else min(max(ns, 0), MAX_NS) for ns in (after, before, at))
-    return Window(after, before, at, rest)
+    return Window(after, before, at, re.sub(r'\s+([?.!,]|$)', r'\1', ' '.join(rest.split())))
 
 
 def _around(moments: tuple[int, int], now_ns: int, slack_s: float, rest: str) -> Window:
     """Return the window around a moment, or around both at which the clock showed the same."""
     first, last = moments
     slack_ns = round(slack_s * NS)
-    at_ns = first if first <= now_ns < last else last
-    return _window(first - slack_ns, last + slack_ns, at_ns, rest)
+    return _window(first - slack_ns, last + slack_ns, rest, first if first <= now_ns < last else last)
 
 
 def _slack(text: str) -> float:
@@ -245,23 +210,14 @@ def _slack(text: str) -> float:
     if not _ABOUT_AGO.fullmatch(text):
         return AROUND_S
     # Who says 'two days ago' means the day, not the minute.
-    grain = grain_seconds(text)
-    slack = max(AROUND_S, 0.1 * seconds_in(text), 0.5 * grain if grain >= UNITS['day'] else 0.0)
-    return min(slack, UNITS['week'])
+    grain = said.grain_seconds(text)
+    slack = max(AROUND_S, 0.1 * said.seconds_in(text), 0.5 * grain if grain >= said.UNITS['day'] else 0.0)
+    return min(slack, said.UNITS['week'])
 
 
 def _sides(word: str, start_ns: int, end_ns: int) -> tuple[int | None, int | None]:
     """Return after and before for 'before', 'since' and the like, and what lies from start to end."""
-    if word.lower() == 'before':
-        return None, start_ns
-    if word.lower() in ('until', 'till', 'by'):
-        return None, end_ns
-    return (end_ns, None) if word.lower() == 'after' else (start_ns, None)
-
-
-def _without(text: str, found: re.Match[str]) -> str:
-    return _tidy(cut(text, found))
-
-
-def _tidy(text: str) -> str:
-    return re.sub(r'\s+([?.!,]|$)', r'\1', ' '.join(text.split()))
+    word = word.lower()
+    if word in ('before', 'until', 'till', 'by'):
+        return None, start_ns if word == 'before' else end_ns
+    return end_ns if word == 'after' else start_ns, None
