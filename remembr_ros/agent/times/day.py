@@ -33,9 +33,9 @@ WEEKDAYS = ('monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 
 WEEKDAY_TEXT = rf'(?:{"|".join(WEEKDAYS)})'
 _AFTER_EDGE = '|'.join(rf'(?<={word}\s)' for word in _EDGES)
 _PARTS = {'morning': (5, 12), 'afternoon': (12, 18), 'evening': (18, 24), 'night': (20, 30)}
+_PARTS |= {'tonight': (18, 24), 'this night': (0, 6)}
 """From which to which hour of a day; a night ends on the day after."""
 
-_LAST_NIGHT = (-4, 6)
 _DAYBREAK = 5  # Until this hour 'this evening' may be the one before midnight
 _THIS = any_case(r'\b(?:this (?:morning|afternoon|evening)|tonight)\b')
 _PART_TEXT = r'(?:morning|afternoon|evening|night)'
@@ -105,32 +105,26 @@ class Day:
 
 def find_day(text: str, now_ns: int, zone: tzinfo) -> Day | None:
     """Return the day that a text names; None: there is none."""
-    today = local(now_ns, zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    now = local(now_ns, zone)
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     try:
-        day = _named(text, today) or _ago(text, today)
-        alone = _PART_ALONE.search(day.rest if day else text)
-        if alone and not (day and day.in_part):
-            part = (alone['part'] or alone['night']).lower()
-            rest, without = (
-                cut(alone.string, alone),
-                _PART_ALONE.sub(' ', day.without if day else text, count=1),
-            )
-            if day is not None:
-                day = replace(day, hours=_PARTS[part], ago=False, rest=rest, without=without)
-            else:
-                hours = _LAST_NIGHT if part == 'night' else _PARTS[part]
-                day = _begun(Day(today, hours, '', False, rest, without), now_ns)
-        elif day is not None and _THIS.search(text) and local(now_ns, zone).hour < _DAYBREAK:
-            day = _begun(day, now_ns)
-        _ = day and (day.start_ns, day.end_ns)  # of the year 9999 one cannot say when it ends
+        named = _named(text, today) or _ago(text, today)
+        day = named or Day(today, (0, 24), '', False, text, text)
+        alone = None if day.in_part else _PART_ALONE.search(day.rest)
+        if alone:
+            hours = _PARTS[(alone['part'] or alone['night']).lower()]
+            without = _PART_ALONE.sub(' ', day.without, count=1)
+            day = replace(day, hours=hours, ago=False, rest=cut(day.rest, alone), without=without)
+        elif named is None:
+            return None
+        # 'in the evening' is of the last one, and 'at night' of the last one that may be over
+        to_come = day.start_ns > now_ns or (named is None and day.hours == _PARTS['night'])
+        if to_come and (named is None or (now.hour < _DAYBREAK and _THIS.search(text))):
+            day = replace(day, midnight=day.midnight - timedelta(days=1))
+        _ = (day.start_ns, day.end_ns)  # of the year 9999 one cannot say when it ends
     except (OverflowError, ValueError):
         return None
     return day
-
-
-def _begun(day: Day, now_ns: int) -> Day:
-    """Return the day, or the one before if nothing of it has been."""
-    return day if day.start_ns <= now_ns else replace(day, midnight=day.midnight - timedelta(days=1))
 
 
 def _named(text: str, midnight: datetime) -> Day | None:
@@ -139,13 +133,9 @@ def _named(text: str, midnight: datetime) -> Day | None:
     if found is None:
         return None
     day, part = ' '.join(found['day'].lower().split()), (found['part'] or found['of'] or '').lower()
-    hours = _PARTS.get(part, (0, 24))
+    hours = _PARTS.get(f'{day} {part}'.strip(), _PARTS.get(part, (0, 24)))
     back = {'day before yesterday': 2, 'yesterday': 1, 'last': 1}.get(day, 0)
-    if day == 'tonight':
-        hours = _PARTS['evening']
-    elif day in ('last', 'this') and part == 'night':
-        hours, back = (_LAST_NIGHT if day == 'last' else (0, 6)), 0
-    elif (weekday := day.removeprefix('last ')) in WEEKDAYS:
+    if (weekday := day.removeprefix('last ')) in WEEKDAYS:
         back = (midnight.weekday() - WEEKDAYS.index(weekday)) % 7 or (7 if day.startswith('last') else 0)
     elif found['date']:
         midnight = of_calendar(found['date'], midnight, 'day', 'month')
@@ -223,19 +213,17 @@ class Clock:
             if found := _OFF.fullmatch(text):
                 shown = self.moments(found[3])
                 by = said.seconds_in(found[1]) * (NS if found[2].lower() == 'after' else -NS)
-                return (max(shown[0] + by, 0), max(shown[1] + by, 0)) if shown else None
+                return (shown[0] + by, shown[1] + by) if shown else None
             if said.CLOCK.fullmatch(text) or (bare and self.day is not None and self.day.in_part):
                 if self.day is None:
                     return said.latest_clock_moments(text, self.until_ns, self.zone)
                 time, twice = said.time_of_day(text), said.twice_a_day(text)
                 first = self.day.at(time, twice or (bare and time < timedelta(hours=13)))
-                if twice and not self.day.in_part:
-                    return said.clock_moments(first)[0], said.clock_moments(first + timedelta(hours=12))[1]
-                return said.clock_moments(first)
-            moment = None if bare else said.parse_moment(text, self.now_ns, self.zone)
+                last = first + timedelta(hours=12) if twice and not self.day.in_part else first
+                return said.clock_moments(first)[0], said.clock_moments(last)[1]
+            return None if bare else (said.parse_moment(text, self.now_ns, self.zone),) * 2
         except (InvalidRequest, OverflowError, ValueError):
             return None
-        return None if moment is None else (moment, moment)
 
     def between(self, first: str, second: str) -> tuple[int, int] | None:
         """Return from when to when 'between 9 and 5 pm' or '10 and 20 minutes ago' is; None: no time."""
@@ -244,10 +232,7 @@ class Clock:
                 first = f'{first} {said.PART.findall(second)[0][2]}'
             if re.fullmatch(said.AMOUNTS, first, re.IGNORECASE):
                 first = f'{first} ago'
-        elif not (self.day and self.day.in_part):
-            if self.day is None and first.isdigit() and second.isdigit():
-                # 'between 9 and 10': of the morning or of the evening; 'between 23 and 2' is neither
-                second += ':00' if max(int(first), int(second)) > 12 else " o'clock"
+        elif self.day is None or not (self.day.in_part or (first.isdigit() and second.isdigit())):
             first, second = said.with_am_pm(first, second)
         start, end = self.moments(first), self.moments(second)
         if start is None or end is None:

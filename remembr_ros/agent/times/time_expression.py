@@ -61,7 +61,6 @@ _SPOKEN = any_case(
     rf" (?P<hour>{_HOUR}|\d{{1,2}})(?: o'clock)?(?!\s*(?:\w*\d|{UNIT}\b))\b(?P<half>\s*{HALF})?"
     rf"|\b(?P<full>{_HOUR})(?= o'clock\b)"
 )
-_HOUR_NS = 3_600 * NS
 OF_ALL = r'(?:\s+of\s+(?:(?:the|my|your)\s+)?(?:memory|memories|recording|tour|drive))?'
 _REACH_TEXT = (
     r'(?:the\s+)?(?:very\s+)?(?:(?P<first>earliest|first|oldest|beginning|begin|start)|(?:latest|last|newest|end))'
@@ -136,8 +135,7 @@ def grain_seconds(text: str) -> int:
 
 def time_of_day(text: str) -> timedelta:
     lower = text.lower().replace('.', '').removesuffix("o'clock").strip()
-    if lower in ('noon', 'midnight'):
-        return timedelta(hours=12 if lower == 'noon' else 0)
+    lower = {'noon': '12', 'midnight': '0'}.get(lower, lower)
     half = lower[-2:] if lower.endswith(('am', 'pm')) else ''
     hour, minute, second = (*(int(part) for part in lower.removesuffix(half).strip().split(':')), 0, 0)[:3]
     if half:
@@ -162,32 +160,28 @@ def clock_moments(shown: datetime) -> tuple[int, int]:
 
 
 def with_am_pm(first: str, second: str) -> tuple[str, str]:
-    """Return two clock times, each with its half of the day, if one of them has it.
+    """Return two clock times, each with its half of the day if one of them has it, else with what they need.
 
     Of the two halves the one is meant with which the first comes before the second on one day; if there is
     none, the time goes over midnight.
     """
-    half, other = _HALF.search(second), _HALF.search(first)
-    bare_first, bare_second = (re.fullmatch(BARE_TEXT, text) is not None for text in (first, second))
-    pairs: list[tuple[str, str]] = []
-    if bare_first and half:
-        pairs = [(f'{first} {word}', second) for word in _halves(half[1])]
-    elif bare_second and other:
-        pairs = [(first, f'{second} {word}') for word in _halves(other[1])]
-    elif bare_first != bare_second or ':' in first + second:  # 'between 9 and 10:30', 'between 9 and noon'
-        first, second = (f'{text}:00' if text.isdigit() else text for text in (first, second))
-    pairs = pairs or [(first, second)]
+    named = _HALF.search(second) or _HALF.search(first)
+    if named:
+        endings = {'a': (' am', ' pm'), 'p': (' pm', ' am')}.get(named[1][0].lower(), (" o'clock",))
+    elif first.isdigit() and second.isdigit() and max(int(first), int(second)) <= 12:
+        endings = (" o'clock",)  # 'between 9 and 10': of the morning or of the evening
+    else:  # 'between 23 and 2', 'between 9 and 10:30', 'between 9 and noon'
+        endings = (':00',)
+
+    def ended(text: str, ending: str) -> str:
+        bare = text.isdigit() if ending == ':00' else re.fullmatch(BARE_TEXT, text)
+        return f'{text}{ending}' if bare else text
+
+    pairs = [(ended(first, ending), ended(second, ending)) for ending in endings]
     try:
         return next((pair for pair in pairs if time_of_day(pair[0]) < time_of_day(pair[1])), pairs[-1])
     except (InvalidRequest, ValueError):
-        return first, second
-
-
-def _halves(word: str) -> list[str]:
-    """Return the halves of the day, the named one first."""
-    if "o'clock" in word.lower():
-        return [word]
-    return ['am', 'pm'] if word.lower().startswith('a') else ['pm', 'am']
+        return pairs[-1]
 
 
 def at_reach(text: str, reach: Reach | None) -> int | None:
@@ -209,12 +203,11 @@ def with_reach(text: str, reach: Reach | None) -> str:
         return text
 
     def written(found: re.Match[str]) -> str:
-        first, last = reach[0] // NS * NS, -(-reach[1] // NS) * NS
-        return format_iso(first if found['first'] else last)
+        return format_iso(reach[0] // NS * NS if found['first'] else -(-reach[1] // NS) * NS)
 
     return _IN_REACH.sub(written, text)
 
 
 def clock_now(now_ns: int, reach: Reach | None) -> int:
     """Return until when a time of day may be: now, or an hour after the last memory if that is earlier."""
-    return now_ns if reach is None else min(now_ns, reach[1] + _HOUR_NS)
+    return now_ns if reach is None else min(now_ns, reach[1] + UNITS['hour'] * NS)
