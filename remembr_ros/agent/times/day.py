@@ -47,7 +47,7 @@ _DAY = any_case(
     rf'|(?<=in\s)(?P<month>{MONTH_TEXT}{YEAR_TEXT}?)(?! \d))(?!\w)(?: (?P<part>{_PART_TEXT})\b)?'
 )
 _PART_ALONE = any_case(rf'\b(?:(?:in|during) the (?P<part>{_PART_TEXT})|at (?P<night>night)){FOLLOWS}')
-_WITH_AN_END = any_case(rf'(?:{EDGE_TEXT}|\b(?:between|and|to|than))\s*$')
+_AGO = any_case(rf'(?P<end>(?:{EDGE_TEXT}|\b(?:between|and|to|than)) )?{said.AGO_TEXT}')
 DAY_TEXT = rf'(?:{DATE_TEXT}|{WEEKDAY_TEXT}|yesterday|today)'
 OFF_TEXT = rf'\b{said.AMOUNTS}\s+(?:before|after)\s+{said.CLOCK_TEXT}'
 _OFF = any_case(rf'({said.AMOUNTS}) (before|after) ({said.CLOCK_TEXT})')
@@ -176,12 +176,8 @@ def of_calendar(text: str, today: datetime, *named: str) -> datetime:
 
 def _ago(text: str, midnight: datetime) -> Day | None:
     """Return the day of 'two days ago'; after 'since' and the like it is a moment."""
-    found = said.AGO.search(text)
-    if (
-        found is None
-        or said.grain_seconds(found[0]) < said.UNITS['day']
-        or _WITH_AN_END.search(text[: found.start()])
-    ):
+    found = _AGO.search(text)
+    if found is None or found['end'] or said.grain_seconds(found[0]) < said.UNITS['day']:
         return None
     days = timedelta(days=round(said.seconds_in(found[0]) / said.UNITS['day']))
     rest = cut(text, found)

@@ -1,7 +1,7 @@
 """Rewrites times in words ('this month', 'on the 16th', 'the week of 15 June') as dates."""
 
 import re
-from datetime import timedelta, tzinfo
+from datetime import datetime, timedelta, tzinfo
 
 from dateutil.relativedelta import MO, relativedelta
 
@@ -20,9 +20,8 @@ from remembr_ros.timestamps import local
 _TO = r'\s*(?:\b(?:and|to|until|till|through|up\s+to(?:\s+and\s+including)?)\b|-|\u2013)\s*(?:the\s+)?'
 _TH = r'(?:st|nd|rd|th)'
 _SHARED_MONTH = any_case(
-    rf'(?:\b(?:between|from) (?:the )?)?(?:\b(?P<a>\d{{1,2}}){_TH}?{_TO}(?P<b>\d{{1,2}}){_TH}? (?:of )?'
-    rf'(?P<after>{MONTH_TEXT})|\b(?P<before>{MONTH_TEXT}) (?P<c>\d{{1,2}}){_TO}(?P<d>\d{{1,2}})(?![:\d]))'
-    rf'(?P<year>{YEAR_TEXT}?)'
+    rf'(?:\b(?:between|from) (?:the )?)?\b(?:(?P<before>{MONTH_TEXT}) )?(?P<first>\d{{1,2}}){_TH}?{_TO}'
+    rf'(?P<last>\d{{1,2}}){_TH}?(?(before)(?![:/\d])| (?:of )?(?P<after>{MONTH_TEXT}))(?P<year>{YEAR_TEXT}?)'
 )
 """'20 to 22 November', 'Nov 20-22'."""
 _NTH_DAY = rf'(?:{WEEKDAY_TEXT},?\s+)?the\s+([12]\d|3[01]|[1-9]){_TH}'
@@ -43,25 +42,21 @@ _NTH_WORD = any_case(
 )
 _THIS_UNIT = any_case(
     r'(?:\b(?P<edge>in|during|over|throughout|for|from|since|before|until|till|by|after) )?'
-    r'(?:\b(?:the )?(?:whole|entire|all) (?:of )?(?:this |the )?|\bthis '
-    r'|\b(?P<last>(?:(?:the|this|my|your) )?last )|\bthe (?=\w+ before last\b))'
+    r'(?:\b(?:the )?(?:whole|entire|all) (?:of )?(?:this |the )?|\bthis |\bthe (?=\w+ before last\b)'
+    r'|(?<!the\s)(?<!this\s)(?<!my\s)(?<!your\s)\b(?P<last>last ))'
     r'(?P<unit>week|month|year)(?P<twice> before last(?: (?:week|month|year))?)?\b(?! of\b)'
 )
 """Of the calendar: 'last week' ended on Sunday, but 'the last week' ends now."""
-_FIRST_DAY = {
-    'week': relativedelta(weekday=MO(-1)),
-    'month': relativedelta(day=1),
-    'year': relativedelta(month=1, day=1),
+_UNITS = {
+    'day': (relativedelta(), relativedelta(days=1)),
+    'week': (relativedelta(weekday=MO(-1)), relativedelta(weeks=1)),
+    'month': (relativedelta(day=1), relativedelta(months=1)),
+    'year': (relativedelta(month=1, day=1), relativedelta(years=1)),
 }
-_LENGTH = {
-    'day': relativedelta(days=1),
-    'week': relativedelta(weeks=1),
-    'month': relativedelta(months=1),
-    'year': relativedelta(years=1),
-}
+"""How a calendar's unit begins, and how long it is."""
 _MONTHS_FIRST = any_case(
-    rf"(?:\bthe )?\b(?P<month>{MONTH_TEXT}|the month|month)['\u2019]s (?P<end>first|last)"
-    r' (?P<rest>(?:\w+ )?(?:days?|weeks?))\b'
+    rf"(?:\bthe )?\b(?P<month>{MONTH_TEXT}|the month|month)['\u2019]s"
+    r' (?P<days>(?:first|last) (?:\w+ )?(?:days?|weeks?))\b'
 )
 _PART_OF_MONTH = any_case(
     r'(?:\b(?:in|during|over|for) )?\b(?:the )?(?P<end>first|last) '
@@ -71,8 +66,7 @@ _PART_OF_MONTH = any_case(
 )
 _UP_TO = any_case(r'\bup (?:to|until|till) (?=(?:noon|midday|midnight|\d{1,2}(?::\d\d|\s*[ap]m))\b)')
 _OF_LAST_WEEK = any_case(
-    rf'(?:\bon )?\b(?:(?P<day>{WEEKDAY_TEXT}),? (?:of )?last week'
-    rf'|last week(?:,? on)? (?P<day_>{WEEKDAY_TEXT}))\b'
+    rf'(?:\bon )?\b(?P<first>last week(?:,? on)? )?(?P<day>{WEEKDAY_TEXT})(?(first)|,? (?:of )?last week)\b'
 )
 _WEEK_OF = any_case(
     r'\b(?:(?:in|during|over) )?(?:the )?week (?:of|from|beginning|starting) (?:on )?'
@@ -95,35 +89,29 @@ def spelled_out(text: str, now_ns: int, zone: tzinfo) -> str:
     """Return a text that says both ends of a time: of "20 to 22 November", "this month", "on the 16th"."""
     today = local(now_ns, zone).replace(hour=0, minute=0, second=0, microsecond=0)
 
-    def both(found: re.Match[str]) -> str:
-        month = (found['after'] or found['before']) + found['year']
-        return f'between {found["a"] or found["c"]} {month} and {found["b"] or found["d"]} {month}'
+    def days(first: datetime, after: datetime) -> str:
+        return f' from {first.date()} to {(after - timedelta(days=1)).date()}'
 
     def this(found: re.Match[str]) -> str:
-        unit, edge, last = (found[name] and found[name].lower() for name in ('unit', 'edge', 'last'))
-        if last and last.strip() != 'last':
-            return found[0]
-        first = today + _FIRST_DAY[unit]
-        if last or found['twice']:
-            first -= _LENGTH[unit] * (2 if found['twice'] else 1)
-        end = min(first + _LENGTH[unit] - timedelta(days=1), today)
+        edge = (found['edge'] or '').lower()
+        begins, length = _UNITS[found['unit'].lower()]
+        first = today + begins - length * (2 if found['twice'] else 1 if found['last'] else 0)
+        after = min(first + length, today + timedelta(days=1))
         if edge in ('since', 'before'):
             return f'{edge} {first.date()}'
-        return (
-            f'{edge if edge in ("until", "till", "by", "after") else f" from {first.date()} to"} {end.date()}'
-        )
+        if edge in ('until', 'till', 'by', 'after'):
+            return f'{edge} {(after - timedelta(days=1)).date()}'
+        return days(first, after)
 
     def part(found: re.Match[str]) -> str:
         month = found['month']
-        first = today if month.endswith('month') else of_calendar(month, today, 'month')
-        first += relativedelta(day=1)
+        named = today if month.endswith('month') else of_calendar(month, today, 'month')
+        first = named.replace(day=1)
         after = first + relativedelta(months=1)
-        length = (cardinal((found['number'] or '1').lower()) or 1) * _LENGTH[found['unit'].lower()]
+        length = (cardinal((found['number'] or '1').lower()) or 1) * _UNITS[found['unit'].lower()][1]
         if found['end'].lower() == 'first':
-            after = min(first + length, after)
-        else:
-            first = max(after - length, first)
-        return f' from {first.date()} to {(after - timedelta(days=1)).date()}'
+            return days(first, min(first + length, after))
+        return days(max(after - length, first), after)
 
     def nth(number: str) -> str:
         days = (today + relativedelta(months=-back, day=int(number)) for back in range(3))
@@ -135,19 +123,20 @@ def spelled_out(text: str, now_ns: int, zone: tzinfo) -> str:
 
     def week(found: re.Match[str]) -> str:
         first = of_calendar(found['day'], today, 'day', 'month')
-        return f' from {first.date()} to {(first + timedelta(days=6)).date()}'
+        return days(first, first + timedelta(weeks=1))
 
     def of_last_week(found: re.Match[str]) -> str:
-        number = WEEKDAYS.index((found['day'] or found['day_']).lower())
-        return f'on {(today + _FIRST_DAY["week"] - timedelta(days=7 - number)).date()}'
+        monday = today + relativedelta(weekday=MO(-1), weeks=-1)
+        return f'on {(monday + timedelta(days=WEEKDAYS.index(found["day"].lower()))).date()}'
 
     try:
         text = _UP_TO.sub('until ', _OF_LAST_WEEK.sub(of_last_week, text))
         text = _IN_OTHER_WORDS.sub('', _NTH_WORD.sub(in_digits, text))
-        text = _SHARED_MONTH.sub(both, text)
-        text = _MONTHS_FIRST.sub(r'the \g<end> \g<rest> of \g<month>', text)
+        month = r'\g<before>\g<after>\g<year>'
+        text = _SHARED_MONTH.sub(rf'between \g<first> {month} and \g<last> {month}', text)
+        text = _MONTHS_FIRST.sub(r'the \g<days> of \g<month>', text)
         text = _PART_OF_MONTH.sub(part, _THIS_UNIT.sub(this, text))
-        text = _WHOLE_MONTH.sub(lambda found: f'in {found["month"]}', text)
+        text = _WHOLE_MONTH.sub(r'in \g<month>', text)
         text = _NTHS.sub(lambda found: f'from {nth(found[1])} to {nth(found[2])}', text)
         text = _NTH_ALONE.sub(lambda found: f'{found["edge"] or "on "}{nth(found[2])}', text)
         return _WEEK_OF.sub(week, text)

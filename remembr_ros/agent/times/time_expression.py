@@ -22,34 +22,29 @@ UNITS = {
 _NUMBERS = {word: float(number) for number, word in enumerate(TO_TWENTY)}
 _NUMBERS |= {word: 10.0 * number for number, word in enumerate(TENS, 2)}
 _NUMBERS |= {f'{ten} {one}': _NUMBERS[ten] + _NUMBERS[one] for ten in TENS[:-1] for one in TO_TWENTY[1:10]}
-_NUMBERS |= {**dict.fromkeys(('half a', 'half an', 'a half', 'half'), 0.5), 'a': 1.0, 'an': 1.0}
-_NUMBERS |= dict.fromkeys(('a couple of', 'couple of'), 2.0) | dict.fromkeys(('a few', 'few'), 3.0)
-_NUMBERS |= {'a dozen': 12.0, 'a hundred': 100.0, 'one hundred': 100.0}
-_NUMBERS |= dict.fromkeys(('a quarter of an', 'quarter of an', 'a quarter'), 0.25)
-_NUMBERS |= dict.fromkeys(('three quarters of an', 'three quarter'), 0.75)
+_NUMBERS |= {'a': 1.0, 'an': 1.0, 'couple of': 2.0, 'few': 3.0, 'dozen': 12.0, 'one hundred': 100.0}
+_NUMBERS |= {'half': 0.5, 'half a': 0.5, 'half an': 0.5, 'quarter': 0.25, 'quarter of an': 0.25}
+_NUMBERS |= {'three quarter': 0.75, 'three quarters of an': 0.75}
 _DIGITS = r'\d+(?:\.\d+)?'
-_WORDS = '(?:' + '|'.join(sorted(_NUMBERS, key=len, reverse=True)).replace(' ', r'[\s-]+') + ')'
+_WORDS = (
+    r'(?:(?:a[\s-]+)?(?:' + '|'.join(sorted(_NUMBERS, key=len, reverse=True)).replace(' ', r'[\s-]+') + '))'
+)
 NUMBER = rf'(?:{_DIGITS}|{_WORDS})'
 UNIT = r'(?:' + '|'.join(unit for unit in UNITS if len(unit) > 1) + r')s?'
-_AND_A_HALF = r'\s+and\s+a\s+half\b'
+_AND_A_HALF = r'(?:\s+and\s+a\s+half\b)?'
 # '30s' and '1 h', but no bare 's'
-_AMOUNT = (
-    rf'(?:{_DIGITS}(?:{_AND_A_HALF})?\s*(?:{UNIT}|[sh])|{_WORDS}(?:{_AND_A_HALF})?\s+{UNIT})\b'
-    rf'(?:{_AND_A_HALF})?'
-)
+_AMOUNT = rf'(?:{_DIGITS}{_AND_A_HALF}\s*(?:{UNIT}|[sh])|{_WORDS}{_AND_A_HALF}\s+{UNIT})\b{_AND_A_HALF}'
 _MORE = rf'(?:,?\s+(?:and\s+)?{_AMOUNT}){{0,3}}'
 AMOUNTS = rf'{_AMOUNT}{_MORE}'
-PERIOD = rf'(?:{_AMOUNT}|{UNIT}\b(?:{_AND_A_HALF})?){_MORE}'
+PERIOD = rf'(?:{_AMOUNT}|{UNIT}\b{_AND_A_HALF}){_MORE}'
 """Of 'the last hour': an amount whose number may be missing."""
-PART = any_case(rf'\b(?:({_DIGITS}|{_WORDS}(?=\s))({_AND_A_HALF})?\s*)?({UNIT}|[sh])\b({_AND_A_HALF})?')
+PART = any_case(rf'\b(?:({_DIGITS}|{_WORDS}(?=\s))({_AND_A_HALF})\s*)?({UNIT}|[sh])\b({_AND_A_HALF})')
 # Of '1,000 minutes ago' and '5-10 minutes ago' not the last number alone
 AGO_TEXT = rf'(?<!\d[.,:-])\b{AMOUNTS}\s+ago\b'
 AGO = any_case(AGO_TEXT)
 HALF = r'(?:am|pm|a\.m\.|p\.m\.)'
-CLOCK_TEXT = (
-    rf"(?:\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\s*{HALF}|\s+o'clock)?"
-    rf"|\d{{1,2}}(?:\s*{HALF}|\s+o'clock)|noon|midnight)(?!\w)"
-)
+_ENDING = rf"(?:\s*{HALF}|\s+o'clock)"
+CLOCK_TEXT = rf'(?:\d{{1,2}}(?::\d\d){{1,2}}{_ENDING}?|\d{{1,2}}{_ENDING}|noon|midnight)(?!\w)'
 BARE_TEXT = r'\d{1,2}(?::\d\d){0,2}'  # A number that is a time if others say so, as in 'between 9 and 10 am'
 CLOCK = any_case(CLOCK_TEXT)
 _HALF = any_case(rf"\s*({HALF}|\bo'clock)$")
@@ -110,7 +105,7 @@ def in_digits(text: str) -> str:
 
 
 def _number(text: str) -> float:
-    word = re.sub(r'[\s-]+', ' ', text.lower())
+    word = re.sub(r'[\s-]+', ' ', text.lower()).removeprefix('a ')
     return _NUMBERS[word] if word in _NUMBERS else float(word)
 
 

@@ -6,21 +6,8 @@ from datetime import datetime, timezone, tzinfo
 from difflib import get_close_matches
 
 from remembr_ros.agent.model.quoting import any_case, masked
+from remembr_ros.agent.times import day as days
 from remembr_ros.agent.times import time_expression as said
-from remembr_ros.agent.times.day import (
-    DATE_TEXT,
-    DAY_TEXT,
-    EDGE_TEXT,
-    FOLLOWS,
-    LEFT,
-    MONTHS,
-    OFF_TEXT,
-    WEEKDAYS,
-    Clock,
-    Day,
-    cut,
-    find_day,
-)
 from remembr_ros.agent.times.spelled_out import spelled_out
 from remembr_ros.agent.times.time_expression import AGO_TEXT, AMOUNTS, NUMBER, PERIOD, Reach
 from remembr_ros.timestamps import MAX_NS, NS
@@ -36,8 +23,8 @@ _FIRST = any_case(
 )
 
 _ISO_TEXT = r'\d{4}-\d\d-\d\d(?:[T\s][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?'
-_TIME_TEXT = rf'(?:{AGO_TEXT}|{OFF_TEXT}|{_ISO_TEXT}|{said.CLOCK_TEXT}|now\b)'
-_MOMENT_TEXT = rf'(?:{_TIME_TEXT}|{said.BARE_TEXT}{FOLLOWS})'
+_TIME_TEXT = rf'(?:{AGO_TEXT}|{days.OFF_TEXT}|{_ISO_TEXT}|{said.CLOCK_TEXT}|now\b)'
+_MOMENT_TEXT = rf'(?:{_TIME_TEXT}|{said.BARE_TEXT}{days.FOLLOWS})'
 _TO = '(?:and|to|until|till)'
 _BETWEEN = any_case(
     rf'\b(?:between|from) (?:at )?({_TIME_TEXT}|{AMOUNTS}|{said.BARE_TEXT}|{NUMBER}) {_TO} ({_MOMENT_TEXT})'
@@ -52,24 +39,24 @@ _THAN = any_case(
     rf'\b(?P<no>(?:no|not) )?(?:(?P<more>(?:more|longer|earlier) than|over|at least)'
     rf'|less than|under|at most|within) ({AGO_TEXT})'
 )
-_EDGE = any_case(rf'{EDGE_TEXT} (?:at )?{_MOMENT_TEXT}')
+_EDGE = any_case(rf'{days.EDGE_TEXT} (?:at )?{_MOMENT_TEXT}')
 _MOMENT = any_case(
-    rf'(?:{EDGE_TEXT} (?:at )?|\b(?:at|around|about) |(?=\b{OFF_TEXT}))(?P<moment>{_MOMENT_TEXT})'
+    rf'(?:{days.EDGE_TEXT} (?:at )?|\b(?:at|around|about) |(?=\b{days.OFF_TEXT}))(?P<moment>{_MOMENT_TEXT})'
 )
 """'before 9:00', 'at noon', 'an hour before noon'; whether 'at 9' is one, Clock knows."""
-_AT_BARE = any_case(rf'\b(?:at|around|about) {said.BARE_TEXT}{FOLLOWS}')
+_AT_BARE = any_case(rf'\b(?:at|around|about) {said.BARE_TEXT}{days.FOLLOWS}')
 _CLOCK_DIGITS = any_case(rf'(?<![\w.:-])(?=\d)(?P<moment>{said.CLOCK_TEXT})')
 _ABOUT_AGO = any_case(rf'(?:\b(?:about|around|roughly|approximately|almost|nearly|exactly|just) )?{AGO_TEXT}')
-_DATE = any_case(DATE_TEXT)
+_DATE = any_case(days.DATE_TEXT)
 _NO_MONTH = re.compile(r'\b([^\W\d_]{4,9}) \d{1,2}(?:st|nd|rd|th)?\b')
 """'Novmber 14'"""
 _SOME_TIME = any_case(
     rf'(?<![\w:./])\d{{1,2}}(?::\d\d|/\d{{1,2}})(?![\w:./])|(?<!\S)\d\S{{0,9}} \w+ ago\b|\bon'
-    rf' (?:the \d+(?:st|nd|rd|th)|\d{{1,2}}\.\d{{1,2}}){FOLLOWS}'
+    rf' (?:the \d+(?:st|nd|rd|th)|\d{{1,2}}\.\d{{1,2}}){days.FOLLOWS}'
 )
-_DAYS = any_case(rf'\b(?:between|from) ({DAY_TEXT}) (?:{_TO}|through) ({DAY_TEXT})')
+_DAYS = any_case(rf'\b(?:between|from) ({days.DAY_TEXT}) (?:{_TO}|through) ({days.DAY_TEXT})')
 _WITH_A_TIME = any_case(rf'\b(?:at|and|to|between) {_TIME_TEXT}')
-_LEFT = (LEFT, _EDGE, _BETWEEN, said.AGO, _LAST, _CLOCK_DIGITS, _WITH_A_TIME, _DATE)
+_LEFT = (days.LEFT, _EDGE, _BETWEEN, said.AGO, _LAST, _CLOCK_DIGITS, _WITH_A_TIME, _DATE)
 """What in the rest of a question still names a time."""
 
 AROUND_S = 60.0  # Half the window of a question about a moment
@@ -108,14 +95,14 @@ def parse_window(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Rea
     """
     now = datetime.fromtimestamp(now_ns // NS, zone)
     if reach is not None and datetime.fromtimestamp(reach[1] // NS, zone).date() < now.date():
-        today = rf'(?<!last )(?<!next )(?<!this )\b{WEEKDAYS[now.weekday()]}\b(?! the \d)'
+        today = rf'(?<!last )(?<!next )(?<!this )\b{days.WEEKDAYS[now.weekday()]}\b(?! the \d)'
         text = re.sub(today, lambda found: f'last {found[0]}', text, flags=re.IGNORECASE)
     window = _read(spelled_out(said.in_digits(text), now_ns, zone), now_ns, zone, reach)
     plain = masked(text if window is None else window.rest)
     left = (_DATE, _SOME_TIME, _NO_MONTH) if window is None else _LEFT
     unclear = next((found for pattern in left if (found := pattern.search(plain))), None)
     if unclear is not None and (
-        unclear.re is not _NO_MONTH or get_close_matches(unclear[1].lower(), MONTHS, cutoff=0.8)
+        unclear.re is not _NO_MONTH or get_close_matches(unclear[1].lower(), days.MONTHS, cutoff=0.8)
     ):
         return Window(None, None, None, text, unclear[0].strip())
     return window or Window(None, None, None, text)
@@ -126,44 +113,44 @@ def _read(  # noqa: PLR0911, PLR0912
     text: str, now_ns: int, zone: tzinfo, reach: Reach | None
 ) -> Window | None:
     if found := _LAST.search(text):
-        return _window(now_ns - said.seconds_in(found['period']) * NS, now_ns, cut(text, found))
+        return _window(now_ns - said.seconds_in(found['period']) * NS, now_ns, days.cut(text, found))
     if reach is not None and (found := _FIRST.search(text)):
-        return _window(reach[0], reach[0] + said.seconds_in(found['period']) * NS, cut(text, found))
+        return _window(reach[0], reach[0] + said.seconds_in(found['period']) * NS, days.cut(text, found))
     if found := _DAYS.search(text):
-        first, last = (find_day(f'on {named}', now_ns, zone) for named in found.groups())
+        first, last = (days.find_day(f'on {named}', now_ns, zone) for named in found.groups())
         if first and last and last.end_ns <= first.start_ns and _DATE.fullmatch(found[2]):
             # The end is to come, and was taken for one that has been.
-            last = find_day(f'on {found[2]}', first.start_ns + said.UNITS['year'] * NS, zone)
+            last = days.find_day(f'on {found[2]}', first.start_ns + said.UNITS['year'] * NS, zone)
         if first and last and first.start_ns < last.end_ns:
-            return _window(first.start_ns, last.end_ns, cut(text, found))
-    day = find_day(text, now_ns, zone)
+            return _window(first.start_ns, last.end_ns, days.cut(text, found))
+    day = days.find_day(text, now_ns, zone)
     # 'yesterday at 9:00': the day says which 9:00.
     plain = day.rest if day else text
-    clock = Clock(now_ns, zone, day, said.clock_now(now_ns, reach))
+    clock = days.Clock(now_ns, zone, day, said.clock_now(now_ns, reach))
     for pattern in (_BETWEEN, _AFTER_BEFORE, _RANGE):
         if (found := pattern.search(plain)) and (span := clock.between(found[1], found[2])):
-            return _window(*span, cut(plain, found))
+            return _window(*span, days.cut(plain, found))
     if (found := _THAN.search(plain)) and (edge := clock.moments(found[3])):
         before = bool(found['more']) != bool(found['no'])
         after_ns, before_ns = (None, edge[1]) if before else (edge[0], now_ns)
-        return _window(after_ns, before_ns, cut(plain, found))
+        return _window(after_ns, before_ns, days.cut(plain, found))
     for pattern in (_MOMENT, _CLOCK_DIGITS) if day else (_MOMENT,):
         for found in pattern.finditer(plain):
             if moments := clock.moments(found['moment']):
-                rest = cut(plain, found)
+                rest = days.cut(plain, found)
                 if word := found.groupdict().get('edge'):
                     return _window(*_at_edge(word, moments, day), rest)
-                return _around(moments, now_ns, _slack(found['moment']), rest)
+                return _around(moments, now_ns, found['moment'], rest)
     if (found := _ABOUT_AGO.search(text)) and (day is None or day.ago):
-        moment = max(now_ns - said.seconds_in(found[0]) * NS, 0)
-        return _around((moment, moment), now_ns, _slack(found[0]), cut(text, found))
+        moment = now_ns - said.seconds_in(found[0]) * NS
+        return _around((moment, moment), now_ns, found[0], days.cut(text, found))
     if day and day.edge:
         return _window(*_sides(day.edge, day.start_ns, day.end_ns), day.without)
     # 'yesterday at 9': in the morning or in the evening
     return _window(day.start_ns, day.end_ns, _AT_BARE.sub('', plain, count=1)) if day else None
 
 
-def _at_edge(word: str, moments: tuple[int, int], day: Day | None) -> tuple[int | None, int | None]:
+def _at_edge(word: str, moments: tuple[int, int], day: days.Day | None) -> tuple[int | None, int | None]:
     """Return after and before for 'before 9:00' and the like, on a day or not."""
     first, last = moments
     after, before = _sides(word, first, first)[0], _sides(word, last, last)[1]
@@ -190,7 +177,7 @@ def parse_span(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Reach
         if window.rest != attempt and not window.rest.strip(' ?.!,'):
             return window
     moment = said.parse_moment(text, now_ns, zone, reach)
-    return _around((moment, moment), now_ns, AROUND_S, '')
+    return _around((moment, moment), now_ns, text, '')
 
 
 def _window(after: int | None, before: int | None, rest: str, at: int | None = None) -> Window:
@@ -198,21 +185,20 @@ def _window(after: int | None, before: int | None, rest: str, at: int | None = N
     return Window(after, before, at, re.sub(r'\s+([?.!,]|$)', r'\1', ' '.join(rest.split())))
 
 
-def _around(moments: tuple[int, int], now_ns: int, slack_s: float, rest: str) -> Window:
-    """Return the window around a moment, or around both at which the clock showed the same."""
+def _around(moments: tuple[int, int], now_ns: int, text: str, rest: str) -> Window:
+    """Return the window around a moment, or around both at which the clock showed the same.
+
+    :param text: that names it: who says 'two days ago' means the day, not the minute
+    """
     first, last = moments
-    slack_ns = round(slack_s * NS)
+    slack_s = AROUND_S
+    if _ABOUT_AGO.fullmatch(text):
+        grain = said.grain_seconds(text)
+        slack_s = max(
+            slack_s, 0.1 * said.seconds_in(text), 0.5 * grain if grain >= said.UNITS['day'] else 0.0
+        )
+    slack_ns = round(min(slack_s, said.UNITS['week']) * NS)
     return _window(first - slack_ns, last + slack_ns, rest, first if first <= now_ns < last else last)
-
-
-def _slack(text: str) -> float:
-    """Return how far from a moment is still that moment [s]."""
-    if not _ABOUT_AGO.fullmatch(text):
-        return AROUND_S
-    # Who says 'two days ago' means the day, not the minute.
-    grain = said.grain_seconds(text)
-    slack = max(AROUND_S, 0.1 * said.seconds_in(text), 0.5 * grain if grain >= said.UNITS['day'] else 0.0)
-    return min(slack, said.UNITS['week'])
 
 
 def _sides(word: str, start_ns: int, end_ns: int) -> tuple[int | None, int | None]:
