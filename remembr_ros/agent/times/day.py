@@ -31,7 +31,7 @@ FOLLOWS = (
 
 WEEKDAYS = ('monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday')
 WEEKDAY_TEXT = rf'(?:{"|".join(WEEKDAYS)})'
-_AFTER_EDGE = '|'.join(rf'(?<={word}\s)' for word in _EDGES)
+_AFTER_EDGE = '|'.join(rf'(?<={word}\s)' for word in (*_EDGES, 'on'))
 _PARTS = {'morning': (5, 12), 'afternoon': (12, 18), 'evening': (18, 24), 'night': (20, 30)}
 _PARTS |= {'tonight': (18, 24), 'this night': (0, 6)}
 """From which to which hour of a day; a night ends on the day after."""
@@ -41,9 +41,8 @@ _THIS = any_case(r'\b(?:this (?:morning|afternoon|evening)|tonight)\b')
 _PART_TEXT = r'(?:morning|afternoon|evening|night)'
 _DAY = any_case(
     rf'(?:{EDGE_TEXT} |\b(?:(?:on|in|earlier) )?)(?:the )?(?:(?P<of>{_PART_TEXT}) (?:of|on) )?'
-    rf'(?:(?P<named>{WEEKDAY_TEXT}),? (?={DATE_TEXT}))?(?P<day>day before yesterday|tonight|'
-    rf'(?:today|yesterday)|(?:this|last)(?= {_PART_TEXT}\b)'
-    rf'|(?<=on\s){WEEKDAY_TEXT}|(?:{_AFTER_EDGE}){WEEKDAY_TEXT}|last {WEEKDAY_TEXT}|(?P<date>{DATE_TEXT})'
+    rf'(?:(?P<named>{WEEKDAY_TEXT}),? (?={DATE_TEXT}))?(?P<day>day before yesterday|tonight|today|yesterday'
+    rf'|(?:this|last)(?= {_PART_TEXT}\b)|(?:{_AFTER_EDGE}|last ){WEEKDAY_TEXT}|(?P<date>{DATE_TEXT})'
     rf'|(?<=in\s)(?P<month>{MONTH_TEXT}{YEAR_TEXT}?)(?! \d))(?!\w)(?: (?P<part>{_PART_TEXT})\b)?'
 )
 _PART_ALONE = any_case(rf'\b(?:(?:in|during) the (?P<part>{_PART_TEXT})|at (?P<night>night)){FOLLOWS}')
@@ -96,9 +95,9 @@ class Day:
         :param twelve_hours: the time may be one of the afternoon: of the two the one in the part is meant
         """
         if self.in_part:
-            half_days = range(-2, 4) if twelve_hours else (-2, 0, 2)
             first, last = (timedelta(hours=hour) for hour in self.hours)
-            readings = [time + timedelta(hours=12 * number) for number in half_days]
+            step = timedelta(hours=12 if twelve_hours else 24)
+            readings = (time + step * number for number in range(-1, 3))
             time = next((reading for reading in readings if first <= reading <= last), time)
         return self.midnight + time
 
@@ -144,10 +143,8 @@ def _named(text: str, midnight: datetime) -> Day | None:
     elif found['month']:
         midnight = of_calendar(found['month'], midnight, 'month').replace(day=1)
         hours = (0, 24 * monthrange(midnight.year, midnight.month)[1])
-    midnight -= timedelta(days=back)
-    edge = found['edge'] or ''
-    before, after = text[: found.start()], text[found.end() :]
-    return Day(midnight, hours, edge, False, f'{before} {edge} {after}', f'{before} {after}')
+    midnight, edge = midnight - timedelta(days=back), found['edge'] or ''
+    return Day(midnight, hours, edge, False, cut(text, found, edge), cut(text, found))
 
 
 def of_calendar(text: str, today: datetime, *named: str) -> datetime:
@@ -184,9 +181,9 @@ def _ago(text: str, midnight: datetime) -> Day | None:
     return Day(midnight - days, (0, 24), '', True, rest, rest)
 
 
-def cut(text: str, found: re.Match[str]) -> str:
-    """Return a text without what was found in it."""
-    return f'{text[: found.start()]} {text[found.end() :]}'
+def cut(text: str, found: re.Match[str], but: str = '') -> str:
+    """Return a text without what was found in it, but with one word of that."""
+    return f'{text[: found.start()]} {but} {text[found.end() :]}'
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,7 @@ _NUMBERS |= {'a': 1.0, 'an': 1.0, 'couple of': 2.0, 'few': 3.0, 'dozen': 12.0, '
 _NUMBERS |= {'half': 0.5, 'half a': 0.5, 'half an': 0.5, 'quarter': 0.25, 'quarter of an': 0.25}
 _NUMBERS |= {'three quarter': 0.75, 'three quarters of an': 0.75}
 _DIGITS = r'\d+(?:\.\d+)?'
-_WORDS = (
-    r'(?:(?:a[\s-]+)?(?:' + '|'.join(sorted(_NUMBERS, key=len, reverse=True)).replace(' ', r'[\s-]+') + '))'
-)
+_WORDS = f'(?:(?:a )?(?:{"|".join(sorted(_NUMBERS, key=len, reverse=True))}))'.replace(' ', r'[\s-]+')
 NUMBER = rf'(?:{_DIGITS}|{_WORDS})'
 UNIT = r'(?:' + '|'.join(unit for unit in UNITS if len(unit) > 1) + r')s?'
 _AND_A_HALF = r'(?:\s+and\s+a\s+half\b)?'
@@ -98,8 +96,7 @@ def in_digits(text: str) -> str:
         hour = round(_number(found['hour']))
         if found['to']:
             hour, minutes = (hour - 2) % 12 + 1 if hour <= 12 else hour - 1, 60 - minutes
-        half = found['half'] or " o'clock"
-        return f'{hour}:{minutes:02}{half}'
+        return f'{hour}:{minutes:02}' + (found['half'] or " o'clock")
 
     return _SPOKEN.sub(written, text)
 
@@ -154,25 +151,20 @@ def clock_moments(shown: datetime) -> tuple[int, int]:
     return first, last
 
 
-def with_am_pm(first: str, second: str) -> tuple[str, str]:
+def with_am_pm(first: str, second: str) -> list[str]:
     """Return two clock times, each with its half of the day if one of them has it, else with what they need.
 
     Of the two halves the one is meant with which the first comes before the second on one day; if there is
     none, the time goes over midnight.
     """
-    named = _HALF.search(second) or _HALF.search(first)
+    named, number = _HALF.search(second) or _HALF.search(first), BARE_TEXT
     if named:
         endings = {'a': (' am', ' pm'), 'p': (' pm', ' am')}.get(named[1][0].lower(), (" o'clock",))
     elif first.isdigit() and second.isdigit() and max(int(first), int(second)) <= 12:
         endings = (" o'clock",)  # 'between 9 and 10': of the morning or of the evening
     else:  # 'between 23 and 2', 'between 9 and 10:30', 'between 9 and noon'
-        endings = (':00',)
-
-    def ended(text: str, ending: str) -> str:
-        bare = text.isdigit() if ending == ':00' else re.fullmatch(BARE_TEXT, text)
-        return f'{text}{ending}' if bare else text
-
-    pairs = [(ended(first, ending), ended(second, ending)) for ending in endings]
+        number, endings = r'\d{1,2}', (':00',)
+    pairs = [[re.sub(rf'^{number}$', rf'\g<0>{end}', text) for text in (first, second)] for end in endings]
     try:
         return next((pair for pair in pairs if time_of_day(pair[0]) < time_of_day(pair[1])), pairs[-1])
     except (InvalidRequest, ValueError):
@@ -196,11 +188,8 @@ def with_reach(text: str, reach: Reach | None) -> str:
     """Return a text with such words as times, of 'since the beginning' and 'from start to 9:30', too."""
     if reach is None:
         return text
-
-    def written(found: re.Match[str]) -> str:
-        return format_iso(reach[0] // NS * NS if found['first'] else -(-reach[1] // NS) * NS)
-
-    return _IN_REACH.sub(written, text)
+    first, last = format_iso(reach[0] // NS * NS), format_iso(-(-reach[1] // NS) * NS)
+    return _IN_REACH.sub(lambda found: first if found['first'] else last, text)
 
 
 def clock_now(now_ns: int, reach: Reach | None) -> int:

@@ -13,10 +13,8 @@ from remembr_ros.agent.times.time_expression import AGO_TEXT, AMOUNTS, NUMBER, P
 from remembr_ros.timestamps import MAX_NS, NS
 
 _IN = r'\b(?:(?:in|during|within|over)\s+)?'
-_LAST = any_case(
-    rf'{_IN}(?:the )?(?:last|past|previous) '
-    rf'(?:{NUMBER}(?:\s*[-\u2013]\s*(?=\d)| (?:to|or) ))?(?P<period>{PERIOD})'
-)
+_OR = r'(?:(?<=\d)\s*[-\u2013]\s*(?=\d)| (?:to|or) )'
+_LAST = any_case(rf'{_IN}(?:the )?(?:last|past|previous) (?:{NUMBER}{_OR})?(?P<period>{PERIOD})')
 """'in the last 10 minutes'; of 'in the last 5 to 10 minutes' the longer ones."""
 _FIRST = any_case(
     rf'{_IN}the first (?P<period>{PERIOD}){said.OF_ALL}(?! (?:that|you|we|i|when|on which|in which)\b)'
@@ -26,20 +24,17 @@ _ISO_TEXT = r'\d{4}-\d\d-\d\d(?:[T\s][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?'
 _TIME_TEXT = rf'(?:{AGO_TEXT}|{days.OFF_TEXT}|{_ISO_TEXT}|{said.CLOCK_TEXT}|now\b)'
 _MOMENT_TEXT = rf'(?:{_TIME_TEXT}|{said.BARE_TEXT}{days.FOLLOWS})'
 _TO = '(?:and|to|until|till)'
-_BETWEEN = any_case(
-    rf'\b(?:between|from) (?:at )?({_TIME_TEXT}|{AMOUNTS}|{said.BARE_TEXT}|{NUMBER}) {_TO} ({_MOMENT_TEXT})'
-)
+_BETWEEN = any_case(rf'\b(?:between|from) (?:at )?({_TIME_TEXT}|{AMOUNTS}|{NUMBER}) {_TO} ({_MOMENT_TEXT})')
 _AFTER_BEFORE = any_case(
     rf'\b(?:after|since|from) ({_TIME_TEXT}),? (?:(?:and|but) )?(?:before|until|till) ({_TIME_TEXT})'
 )
-_RANGE = any_case(rf'(?<![\d.,:-])\b({NUMBER})(?:(?<=\d)\s*[-\u2013]\s*(?=\d)| (?:to|or) )({AMOUNTS} ago)\b')
+_RANGE = any_case(rf'(?<![\d.,:-])\b({NUMBER}){_OR}({AMOUNTS} ago)\b')
 """'5-10 minutes ago', 'two or three hours ago'."""
 
 _THAN = any_case(
     rf'\b(?P<no>(?:no|not) )?(?:(?P<more>(?:more|longer|earlier) than|over|at least)'
     rf'|less than|under|at most|within) ({AGO_TEXT})'
 )
-_EDGE = any_case(rf'{days.EDGE_TEXT} (?:at )?{_MOMENT_TEXT}')
 _MOMENT = any_case(
     rf'(?:{days.EDGE_TEXT} (?:at )?|\b(?:at|around|about) |(?=\b{days.OFF_TEXT}))(?P<moment>{_MOMENT_TEXT})'
 )
@@ -55,10 +50,11 @@ _SOME_TIME = any_case(
     rf' (?:the \d+(?:st|nd|rd|th)|\d{{1,2}}\.\d{{1,2}}){days.FOLLOWS}'
 )
 _DAYS = any_case(rf'\b(?:between|from) ({days.DAY_TEXT}) (?:{_TO}|through) ({days.DAY_TEXT})')
-_WITH_A_TIME = any_case(rf'\b(?:at|and|to|between) {_TIME_TEXT}')
-_LEFT = (days.LEFT, _EDGE, _BETWEEN, said.AGO, _LAST, _CLOCK_DIGITS, _WITH_A_TIME, _DATE)
+_WITH_A_TIME = any_case(rf'{days.EDGE_TEXT} (?:at )?{_MOMENT_TEXT}|\b(?:at|and|to|between) {_TIME_TEXT}')
+_LEFT = (days.LEFT, _WITH_A_TIME, _BETWEEN, said.AGO, _LAST, _CLOCK_DIGITS, _DATE)
 """What in the rest of a question still names a time."""
 
+_Limits = tuple[int | None, int | None]
 AROUND_S = 60.0  # Half the window of a question about a moment
 
 
@@ -131,33 +127,27 @@ def _read(  # noqa: PLR0911, PLR0912
         if (found := pattern.search(plain)) and (span := clock.between(found[1], found[2])):
             return _window(*span, days.cut(plain, found))
     if (found := _THAN.search(plain)) and (edge := clock.moments(found[3])):
-        before = bool(found['more']) != bool(found['no'])
-        after_ns, before_ns = (None, edge[1]) if before else (edge[0], now_ns)
-        return _window(after_ns, before_ns, days.cut(plain, found))
+        side = 'until' if bool(found['more']) != bool(found['no']) else 'since'
+        return _window(*_sides(side, edge, (None, now_ns)), days.cut(plain, found))
     for pattern in (_MOMENT, _CLOCK_DIGITS) if day else (_MOMENT,):
         for found in pattern.finditer(plain):
             if moments := clock.moments(found['moment']):
                 rest = days.cut(plain, found)
                 if word := found.groupdict().get('edge'):
-                    return _window(*_at_edge(word, moments, day), rest)
+                    # 'today before 9:00'
+                    limits = (day.start_ns, day.end_ns) if day and not day.edge else (None, None)
+                    return _window(*_sides(word, moments, limits), rest)
                 return _around(moments, now_ns, found['moment'], rest)
     if (found := _ABOUT_AGO.search(text)) and (day is None or day.ago):
-        moment = now_ns - said.seconds_in(found[0]) * NS
+        moment = max(now_ns - said.seconds_in(found[0]) * NS, 0)
         return _around((moment, moment), now_ns, found[0], days.cut(text, found))
     if day and day.edge:
-        return _window(*_sides(day.edge, day.start_ns, day.end_ns), day.without)
+        start_ns, end_ns = day.start_ns, day.end_ns
+        if day.edge.lower() in ('before', 'after'):  # and not a part of it
+            start_ns, end_ns = end_ns, start_ns
+        return _window(*_sides(day.edge, (start_ns, end_ns)), day.without)
     # 'yesterday at 9': in the morning or in the evening
     return _window(day.start_ns, day.end_ns, _AT_BARE.sub('', plain, count=1)) if day else None
-
-
-def _at_edge(word: str, moments: tuple[int, int], day: days.Day | None) -> tuple[int | None, int | None]:
-    """Return after and before for 'before 9:00' and the like, on a day or not."""
-    first, last = moments
-    after, before = _sides(word, first, first)[0], _sides(word, last, last)[1]
-    if day and not day.edge:  # 'today before 9:00'
-        after, before = (day.start_ns if after is None else after), (day.end_ns if before is None else before)
-        after = min(after, before)
-    return after, before
 
 
 def parse_span(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Reach | None = None) -> Window:
@@ -182,6 +172,8 @@ def parse_span(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Reach
 
 def _window(after: int | None, before: int | None, rest: str, at: int | None = None) -> Window:
     after, before, at = (None if ns is None else min(max(ns, 0), MAX_NS) for ns in (after, before, at))
+    if after is not None and before is not None:
+        after = min(after, before)
     return Window(after, before, at, re.sub(r'\s+([?.!,]|$)', r'\1', ' '.join(rest.split())))
 
 
@@ -193,17 +185,17 @@ def _around(moments: tuple[int, int], now_ns: int, text: str, rest: str) -> Wind
     first, last = moments
     slack_s = AROUND_S
     if _ABOUT_AGO.fullmatch(text):
-        grain = said.grain_seconds(text)
-        slack_s = max(
-            slack_s, 0.1 * said.seconds_in(text), 0.5 * grain if grain >= said.UNITS['day'] else 0.0
-        )
+        days_s = said.grain_seconds(text) if said.grain_seconds(text) >= said.UNITS['day'] else 0
+        slack_s = max(slack_s, 0.1 * said.seconds_in(text), 0.5 * days_s)
     slack_ns = round(min(slack_s, said.UNITS['week']) * NS)
     return _window(first - slack_ns, last + slack_ns, rest, first if first <= now_ns < last else last)
 
 
-def _sides(word: str, start_ns: int, end_ns: int) -> tuple[int | None, int | None]:
-    """Return after and before for 'before', 'since' and the like, and what lies from start to end."""
-    word = word.lower()
-    if word in ('before', 'until', 'till', 'by'):
-        return None, start_ns if word == 'before' else end_ns
-    return end_ns if word == 'after' else start_ns, None
+def _sides(word: str, moments: tuple[int, int], limits: _Limits = (None, None)) -> _Limits:
+    """Return after and before for 'before', 'since' and the like.
+
+    :param moments: the first and the last of what comes after that word
+    :param limits: after and before where the word sets none
+    """
+    is_end = word.lower() in ('before', 'until', 'till', 'by')
+    return (limits[0], moments[1]) if is_end else (moments[0], limits[1])
