@@ -33,7 +33,7 @@ WEEKDAYS = ('monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 
 WEEKDAY_TEXT = rf'(?:{"|".join(WEEKDAYS)})'
 _AFTER_EDGE = '|'.join(rf'(?<={word}\s)' for word in (*_EDGES, 'on'))
 _PARTS = {'morning': (5, 12), 'afternoon': (12, 18), 'evening': (18, 24), 'night': (20, 30)}
-_PARTS |= {'tonight': (18, 24), 'this night': (0, 6)}
+_PARTS |= {'tonight': (18, 24), 'this night': (0, 6), 'last night': (-4, 6)}
 """From which to which hour of a day; a night ends on the day after."""
 
 _DAYBREAK = 5  # Until this hour 'this evening' may be the one before midnight
@@ -111,14 +111,14 @@ def find_day(text: str, now_ns: int, zone: tzinfo) -> Day | None:
         day = named or Day(today, (0, 24), '', False, text, text)
         alone = None if day.in_part else _PART_ALONE.search(day.rest)
         if alone:
-            hours = _PARTS[(alone['part'] or alone['night']).lower()]
+            part = (alone['part'] or alone['night']).lower()
+            hours = _PARTS['last night' if part == 'night' and named is None else part]
             without = _PART_ALONE.sub(' ', day.without, count=1)
             day = replace(day, hours=hours, ago=False, rest=cut(day.rest, alone), without=without)
         elif named is None:
             return None
-        # 'in the evening' is of the last one, and 'at night' of the last one that may be over
-        to_come = day.start_ns > now_ns or (named is None and day.hours == _PARTS['night'])
-        if to_come and (named is None or (now.hour < _DAYBREAK and _THIS.search(text))):
+        # 'in the evening' is of the last one
+        if day.start_ns > now_ns and (named is None or (now.hour < _DAYBREAK and _THIS.search(text))):
             day = replace(day, midnight=day.midnight - timedelta(days=1))
         _ = (day.start_ns, day.end_ns)  # of the year 9999 one cannot say when it ends
     except (OverflowError, ValueError):
@@ -133,7 +133,7 @@ def _named(text: str, midnight: datetime) -> Day | None:
         return None
     day, part = ' '.join(found['day'].lower().split()), (found['part'] or found['of'] or '').lower()
     hours = _PARTS.get(f'{day} {part}'.strip(), _PARTS.get(part, (0, 24)))
-    back = {'day before yesterday': 2, 'yesterday': 1, 'last': 1}.get(day, 0)
+    back = {'day before yesterday': 2, 'yesterday': 1, 'last': part != 'night'}.get(day, 0)
     if (weekday := day.removeprefix('last ')) in WEEKDAYS:
         back = (midnight.weekday() - WEEKDAYS.index(weekday)) % 7 or (7 if day.startswith('last') else 0)
     elif found['date']:

@@ -13,8 +13,8 @@ _TO = r'\s*(?:\b(?:and|to|until|till|through|up\s+to(?:\s+and\s+including)?)\b|-
 _TH = r'(?:st|nd|rd|th)'
 _SHARED_MONTH = any_case(
     rf'(?:\b(?:between|from) (?:the )?)?\b(?:(?P<before>{days.MONTH_TEXT}) )?(?P<first>\d{{1,2}}){_TH}?{_TO}'
-    rf'(?P<last>\d{{1,2}}){_TH}?(?(before)(?![:/\d])| (?:of )?(?P<after>{days.MONTH_TEXT}))'
-    rf'(?P<year>{days.YEAR_TEXT}?)'
+    rf'(?P<last>\d{{1,2}}){_TH}?(?(before)(?![:/\w]| (?:of )?{days.MONTH_TEXT})'
+    rf'| (?:of )?(?P<after>{days.MONTH_TEXT}))(?P<year>{days.YEAR_TEXT}?)'
 )
 """'20 to 22 November', 'Nov 20-22'."""
 _NTH_DAY = rf'(?:{days.WEEKDAY_TEXT},?\s+)?the\s+([12]\d|3[01]|[1-9]){_TH}'

@@ -168,7 +168,7 @@ def with_am_pm(first: str, second: str) -> list[str]:
     try:
         return next((pair for pair in pairs if time_of_day(pair[0]) < time_of_day(pair[1])), pairs[-1])
     except (InvalidRequest, ValueError):
-        return pairs[-1]
+        return [first, second] if named else pairs[-1]
 
 
 def at_reach(text: str, reach: Reach | None) -> int | None:

@@ -54,6 +54,9 @@ _WITH_A_TIME = any_case(rf'{days.EDGE_TEXT} (?:at )?{_MOMENT_TEXT}|\b(?:at|and|t
 _LEFT = (days.LEFT, _WITH_A_TIME, _BETWEEN, said.AGO, _LAST, _CLOCK_DIGITS, _DATE)
 """What in the rest of a question still names a time."""
 
+_HOUR = any_case(rf'(?:at|around|about|{days.EDGE_TEXT}) \d{{1,2}}')
+"""'at 9', which in a question may be anything."""
+
 _Limits = tuple[int | None, int | None]
 AROUND_S = 60.0  # Half the window of a question about a moment
 
@@ -159,10 +162,10 @@ def parse_span(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Reach
     :param reach: of 'earliest', 'since the beginning', 'until the end'; and see :func:`parse_window`
     :raises InvalidRequest: the text names no time, or has other words in it
     """
+    if _HOUR.fullmatch(text.strip()):
+        text = f"{text} o'clock"
     written = text if said.at_reach(text, reach) is not None else said.with_reach(text, reach)
-    # In a question 'at 9' may be anything.
-    for form in ('{}', 'on {}', 'at {}', 'in {}', "{} o'clock"):
-        attempt = form.format(written.strip())
+    for attempt in (written, f'on {written}', f'at {written}', f'in {written}'):
         window = parse_window(attempt, now_ns, zone, reach)
         if window.rest != attempt and not window.rest.strip(' ?.!,'):
             return window
