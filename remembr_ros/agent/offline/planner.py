@@ -25,7 +25,7 @@ from remembr_ros.agent.offline.named_scope import (
     resolve_reference,
     within_place,
 )
-from remembr_ros.agent.offline.not_seen import beyond_rules, no_answer, not_understood
+from remembr_ros.agent.offline.not_seen import UNTOLD, beyond_rules, no_answer, not_understood
 from remembr_ros.agent.offline.objects.object_answers import answer_by_objects
 from remembr_ros.agent.offline.places.place_answers import answer_by_places
 from remembr_ros.agent.offline.places.room_of_thing import in_room, without_room
@@ -72,8 +72,11 @@ def _claims(named: NamedScope, question: Question, recall: Recall, run: Run) -> 
     run.on_progress(Progress('recalling', request.target or question.text))
 
     def about(claim: Claim | None, by: str) -> Iterator[Accounted]:
-        if claim is not None:
-            yield found(claim, by, whole, request, _taken(whole, request))
+        if claim is None:
+            return
+        if claim.denies and scope.is_narrow and not recall.count(scope):  # nobody knows what was then
+            claim = replace(claim, confidence=min(claim.confidence, UNTOLD))
+        yield found(claim, by, whole, request, _taken(whole, request))
 
     yield from about(answer_goal(request, question, recall, scope), 'goals')
     yield from about(answer_by_places(request, question, recall, scope), 'places')

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim, choose, yes_or_no
+from remembr_ros.agent.model.relevance_model import PERHAPS
 from remembr_ros.agent.offline.objects.object_answer_text import (
     ONE,
     ObjectAnswer,
@@ -51,7 +52,8 @@ def answer_by_objects(request: Request, question: Question, recall: Recall, scop
     else:
         found = _meant(about, asked.thing)
         claim = _ANSWERS[asked.asked](about, found) if found else None
-    return claim and replace(claim, about=f'{asked.thing} {asked.relation} {asked.anchor}')
+    others = '' if asked.thing else 'other'  # 'What other things are on the table?'
+    return claim and replace(claim, about=f'{asked.thing} {asked.relation} {asked.anchor} {others}')
 
 
 def _meant(about: ObjectAnswer, name: str) -> tuple[FoundObject, ...]:
@@ -95,7 +97,7 @@ def _related(about: ObjectAnswer) -> Claim | None:
         text = f'{number} {place}: {listed_objects(found.objects)}.'
     else:
         text = f'{capital(place)}{" there was" if about.in_time else ""}: {listed_objects(found.objects)}.'
-    return Claim(Kind.TEXT, text, evidence, confidence=confidence_of(found.objects or found.anchors))
+    return Claim(Kind.TEXT, text, evidence, confidence=_sure_of(found, asked.relation))
 
 
 def _put_there(about: ObjectAnswer, found: FoundObjects) -> list[Occurrence]:
@@ -117,11 +119,18 @@ def _is_there(about: ObjectAnswer, found: FoundObjects, known: Sequence[FoundObj
         return yes_or_no(True, text, object_hits(found.objects), sure=confidence_of(found.objects))
     if not known:
         text = f'nothing that I know of {form_of_be((), about)} {place}.'
-        return yes_or_no(False, text, object_hits(found.anchors), sure=confidence_of(found.anchors))
+        sure = _sure_of(found, about.objects.relation)
+        return yes_or_no(False, text, object_hits(found.anchors), sure=sure)
     item = known[0]
     state = 'gone' if item.known.missing_ns is not None else relation_words(item) or 'elsewhere'
     text = f'{with_the(item)} is {state}{seen_note(item, about)}.'
     return yes_or_no(False, text, object_hits(known[:3]), sure=confidence_of(known[:1]))
+
+
+def _sure_of(found: FoundObjects, relation: str) -> float:
+    """Return how surely these lie so, or nothing does: from outside nobody sees what is in a thing."""
+    sure = confidence_of(found.objects or found.anchors)
+    return min(sure, PERHAPS) if relation == 'in' and not found.objects else sure
 
 
 def _where(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim | None:
