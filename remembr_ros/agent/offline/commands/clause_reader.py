@@ -7,30 +7,13 @@ from itertools import takewhile
 
 from remembr_ros.agent.model.english import Tree, Word, parse
 from remembr_ros.agent.model.quoting import any_case
+from remembr_ros.agent.offline.word_classes import word_class
 
 _BEFORE = 'You should '
 _FIRST = 2
 """Index of the word that a tree of a command begins with."""
-GO = frozenset(
-    'go navigate drive walk move head return come proceed visit revisit travel run '
-    'take bring lead guide escort accompany direct get send meet'.split()
-)
-"""Go there, without an object or with the asker for one."""
-_FIND = frozenset('find locate look search seek spot show'.split())
-TELL = frozenset('tell describe list count say show report summarise summarize'.split())
-_PUT = frozenset('put place set lay drop store deliver leave'.split())
-VERBS = frozenset(
-    'grasp grab fetch pick hold lift open close shut clean wash wipe cook make turn switch push pull unload '
-    'load dance sing play wait stay remove collect sort fill empty vacuum mop press water feed shake check '
-    'give hand carry throw pour serve greet salute introduce contact follow answer ask talk speak offer wave '
-    'inform call invite remind warn help hug'.split()
-) | (GO | _FIND | TELL | _PUT)
-"""Other verbs are read where they stand between clauses, but a text does not begin with a command."""
-
-_PERSONS = frozenset(
-    'person people man woman guest visitor boy girl child friend colleague somebody someone anybody anyone '
-    'host customer waiter kid lady gentleman him her them'.split()
-)
+GO, TELL, VERBS = map(word_class, ('order_go', 'order_tell', 'order'))
+_FIND, _PUT, _PERSONS = map(word_class, ('order_find', 'order_put', 'person'))
 _PARTIES = frozenset('dobj pobj dative nsubj'.split())
 _ME = frozenset(('me', 'us'))
 _THING = frozenset('it them that this one'.split())
@@ -79,6 +62,8 @@ def split_command(text: str) -> list[str]:
     text = f'{text[:1].lower()}{text[1:]}'
     question = text if _QUESTION.match(text) else ''
     text = _NUMBERED.sub(_AN_ARTICLE, f'tell me {text}' if question else text)
+    if question and not _LINK.search(text):
+        return []  # most questions need not be parsed
     if re.split(r'\W', text, maxsplit=1)[0] not in VERBS:
         return []
     tree = _command_tree(text)

@@ -16,6 +16,7 @@ from remembr_ros.agent.model.same_place import by_place
 from remembr_ros.agent.offline.commands.clause_reader import TELL, VERBS, Clause, ClauseReader, split_command
 from remembr_ros.agent.offline.commands.coordinates import asker_place, coordinates_goal, not_known
 from remembr_ros.agent.offline.not_seen import UNTOLD
+from remembr_ros.agent.offline.word_classes import word_class
 from remembr_ros.agent.times.day import WEEKDAY_TEXT
 from remembr_ros.agent.times.time_expression import AMOUNTS, CLOCK_TEXT, PERIOD, in_digits
 from remembr_ros.memory.model.record import AGENT, OBJECT
@@ -32,10 +33,7 @@ _THANKS = any_case(r'[\s,]*\b(?:please|thanks|thank you|for me)\W*$')
 _BOTH = any_case(
     r'^\W*((?:did|have|had|was|is|are|were)\b.*?) both ((?:an?|the)\s.+?) and ((?:an?|the)\s.+?)\W*$'
 )
-_RECALLING = VERBS | frozenset(
-    'see hear name remember recall know explain read think recognise recognize detect compare confirm '
-    'estimate point'.split()
-)
+_RECALLING = VERBS | word_class('recalling')
 """What somebody who remembers can do, or is told to do."""
 _ORDER = any_case(rf'^(?:{"|".join(VERBS)})\b')
 _NOTHING = any_case(
