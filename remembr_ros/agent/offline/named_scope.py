@@ -21,6 +21,7 @@ from remembr_ros.memory.recall_protocol import Recall
 MOST_NAMES = 20  # that are looked for among the robots; each takes a count
 
 _NAME = re.compile(r"[^\W_](?:[\w.-]*[^\W_])?(?='s\b|[^\w-]|$)")
+_SEEN = r'(?:see|saw|seen|meet|met|passe?d?|find|found)'
 _CLAUSE = any_case(r'\b(?:before|after|until|once|while|when) (?:you|we|i|it|they|the|\w+ing)\b[^,;.:?!]*$')
 _OF_YOU = {'is': 'are', 'was': 'were', 'has': 'have', 'does': 'do'}
 _ELLIPSIS = any_case(
@@ -55,12 +56,9 @@ def named_scope(text: str, recall: Recall) -> NamedScope:
     """Return the robots and the map that a question names."""
     robots, unknown = dict[str, None](), ''
     for spoken, name in _candidates(text)[:MOST_NAMES]:
-        seen = re.search(
-            rf'\b(?:see|saw|seen|meet|met|passe?d?|find|found)\s+{re.escape(spoken)}', text, re.IGNORECASE
-        )
         if not recall.count(Scope(robots=(name,))):
             continue
-        if seen:
+        if re.search(rf'\b{_SEEN}\s+{re.escape(spoken)}', text, re.IGNORECASE):
             unknown = f'I do not know {name} by sight.'
         else:
             robots[name] = None
@@ -92,13 +90,13 @@ def within_place(named: NamedScope, places: Places, recall: Recall) -> NamedScop
     for (start, end), place in named_in(named.text, known):
         inside = re.search(r'\b(?:in|inside(?:\s+of)?|within|at)\s+$', named.text[:start], re.IGNORECASE)
         of_thing = re.match(r'\s+([^\W\d_]+)', named.text[end:])  # 'in the kitchen sink'
-        # 'At the lift' it may have been before its door.
-        stood = inside and (
-            inside[0][:2].lower() != 'at' or recall.count(Scope(place=place.name, map_id=place.memory.map_id))
-        )
-        if inside and _CLAUSE.search(named.text[: inside.start()]):
+        if inside is None or (of_thing and of_thing[1].lower() not in ASKING):
+            continue
+        if _CLAUSE.search(named.text[: inside.start()]):
             continue  # where that was which is before or after what is asked
-        if inside and stood and (of_thing is None or of_thing[1].lower() in ASKING):
+        # 'At the lift' it may have been before its door.
+        stood = inside[0][:2].lower() != 'at'
+        if stood or recall.count(Scope(place=place.name, map_id=place.memory.map_id)):
             text = f'{named.text[: inside.start()]} {named.text[end:]}'
             text = re.sub(r'\s+(?=[?.!,])', '', ' '.join(text.split()))
             return replace(named, text=text, map_id=place.memory.map_id, place=place)
@@ -155,9 +153,6 @@ def around_here(request: Request, question: Question, scope: Scope) -> Scope:
     """Narrow down a scope for a question such as 'Is there a printer here?' or 'Where are you?'."""
     if not request.here or question.here is None or request.relation is not None:
         return scope
-    if request.target:
-        if request.kind not in (Kind.BINARY, Kind.TEXT) or request.choice is not Choice.CITED_FIRST:
-            return scope
-    elif request.window.at_ns is not None:
-        return scope
-    return replace(scope, near=question.here.position, radius_m=HERE_RADIUS_M)
+    whether = request.kind in (Kind.BINARY, Kind.TEXT) and request.choice is Choice.CITED_FIRST
+    is_of_here = whether if request.target else request.window.at_ns is None
+    return replace(scope, near=question.here.position, radius_m=HERE_RADIUS_M) if is_of_here else scope

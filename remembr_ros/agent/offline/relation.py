@@ -42,20 +42,17 @@ _BETWEEN = (
     any_case(r'^(?P<first>.*?)\bfrom\b(?P<second>.+?)\b(?:to|until|till)\b(?P<third>.+)'),
     any_case(r'^how far\b(?P<second>.+?)\bfrom\b(?P<third>.+)'),
 )
-_PREPOSITIONS = (
-    (RelationKind.ON_THE_WAY, r'(?:(?:on|along)\s+(?:the|your|our|my)\s+way|en\s+route)\s+(?:back\s+)?to'),
-    (RelationKind.BEFORE, r'before|until|till'),
-    (RelationKind.AFTER, r'(?:(?:right|just)\s+)?after|beyond'),
-    (RelationKind.WHILE, r'(?:while|when)(?=\s+(?:you|we|i)\s+(?:were|was|went|passed|saw)\b)'),
-    (
-        RelationKind.NEAR,
-        r'near(?:\s+to|est\s+to)?|beside|behind|opposite|(?:close|closest|next)\s+to|by(?=\s+the\b)'
-        r'|in\s+front\s+of|across\s+from|around(?=\s+the\b)',
-    ),
-)
-_PATTERNS = tuple(
-    (kind, any_case(rf'^(?P<first>.*?)\b(?:{pattern})\b(?P<second>.+)')) for kind, pattern in _PREPOSITIONS
-)
+_PATTERNS = {
+    kind: any_case(rf'^(?P<first>.*?)\b(?:{pattern})\b(?P<second>.+)')
+    for kind, pattern in {
+        RelationKind.ON_THE_WAY: r'(?:(?:on|along) (?:the|your|our|my) way|en route) (?:back )?to',
+        RelationKind.BEFORE: r'before|until|till',
+        RelationKind.AFTER: r'(?:(?:right|just) )?after|beyond',
+        RelationKind.WHILE: r'(?:while|when)(?= (?:you|we|i) (?:were|was|went|passed|saw)\b)',
+        RelationKind.NEAR: r'near(?: to|est to)?|beside|behind|opposite|(?:close|closest|next) to'
+        r'|by(?= the\b)|in front of|across from|around(?= the\b)',
+    }.items()
+}
 PASSED = any_case(
     r'^(?:(?:you|we|i|the robot) )?(?:(?:had|were) )?(?:left|leaving|enter(?:ed|ing)|got to|pass(?:ed|ing)'
     r'|reach(?:ed|ing)|saw|seeing) '
@@ -94,7 +91,7 @@ def parse_relation(text: str) -> Relation | None:
         found = pattern.search(plain)
         if found and (second := part(found, 'second')) and (third := part(found, 'third')):
             return Relation(RelationKind.BETWEEN, part(found, 'first'), second, third)
-    for kind, pattern in _PATTERNS:
+    for kind, pattern in _PATTERNS.items():
         found = pattern.search(plain)
         if found and (second := part(found, 'second')):
             first = part(found, 'first')

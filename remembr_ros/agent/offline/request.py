@@ -94,10 +94,8 @@ _KINDS = {
         |(?:for )?how (?:much time|many (?:seconds|minutes|hours|days))\b(?!.*\bago\b))
     """),
     Kind.POSITION: any_case(rf"""
-        ^(?:where\b|how far\b|(?:i(?:'m| am) )?looking for\b
-        |(?:take|bring|lead|guide|drive|navigate|go|walk|move|get|head|return|come|escort|point|direct)\b
-        |(?:proceed|meet|wait for (?:me|us))\b
-        |visit\b|(?:show (?:me|us)|tell (?:me|us) the way|find|locate)\b
+        ^(?:where\b|how far\b|(?:i(?:'m| am) )?looking for\b|(?:{'|'.join(word_class('order_go'))})\b
+        |(?:point|find|locate|wait for (?:me|us)|show (?:me|us)|tell (?:me|us) the way)\b
         |how (?:do|can|could|would|should) (?:i|we|you) (?:get|go|come|reach)\b
         |(?:in |on |at )?(?:which|what) {PLACES}\b
         |(?:in )?(?:which|what) direction (?:is|was|are|were)\b
@@ -116,9 +114,6 @@ _CHOICES = {
 _NO_CHOICE = any_case(r'\b(?:first|last)(?: (?:aid|floor|name|class)|-\w+)\b|\w-(?:first|last)\b')
 _HERE = any_case(r'\b(?:here|(?:around|near|where) (?:you|us|me|i)|at this place)\b(?! \w)')
 _NOW = frozenset(('now', 'currently', 'am i', 'are you', 'are we', 'do you see'))
-_WHATEVER = frozenset(
-    'see saw seen read sign signs happened remember thing things anything something everything'.split()
-)
 _CLOCK = any_case(r"^what(?: time is it|(?:'s| is) the (?:current )?(?:time|date)| (?:day|date) is)\b")
 _EVERY = any_case(
     r'\b(?:all|every|each)\b(?! (?:the )?(?:way|over|right|day|night|morning|week|time)\b)'
@@ -138,9 +133,8 @@ _COMPARING = any_case(
 )
 _VISITS = frozenset(('how often', 'how frequently', 'how many times', 'how many visits'))
 _HAVE = frozenset(('have', 'has'))
-_EVERY_TIME = frozenset(
-    ('every time', 'each time', 'all times', 'all the times', 'what times', 'which times')
-)
+_EVERY_TIME = frozenset(f'{every} time' for every in ('every', 'each'))
+_EVERY_TIME |= {f'{every} times' for every in ('all', 'all the', 'what', 'which')}
 _WAY_OUT = any_case(
     r'\b(?:get|go|come|find (?:an?|the|my|our) way) out'
     r'(?: of (?:here|there|this (?:building|place|house)))?(?=\W*$)'
@@ -207,7 +201,7 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
         window=window,
         here=bool(_HERE.search(plain) or (not target and _NOW & spoken)),
         reading=kind is Kind.TEXT and bool(word_class('reading') & said_in(bare)),
-        whatever=not target and kind in (Kind.TEXT, Kind.BINARY) and bool(_WHATEVER & spoken),
+        whatever=not target and kind in (Kind.TEXT, Kind.BINARY) and bool(word_class('whatever') & spoken),
         counting=kind is Kind.TEXT and 'how many' in spoken,
         visits=every_time or (kind is Kind.TEXT and bool(_VISITS & spoken)),
         every_time=every_time,
