@@ -8,6 +8,7 @@ from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.answer_text import EVEN
 from remembr_ros.agent.model.grounding import Choice, Claim, choose, yes_or_no
 from remembr_ros.agent.model.matching import another_thing, is_colour, is_english, lacks_a_part, misspelled
+from remembr_ros.agent.model.other_words import ROOMS
 from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.model.relevance_model import (
     PERHAPS,
@@ -76,7 +77,8 @@ def answer_from_sights(  # noqa: PLR0917
         others = _seen_by_others(request, question, recall, scope)
         claim = others or absence_claim(request, question, recall, scope, total)
     relation = request.relation
-    if relation is not None and is_colour(relation.second):  # 'next to a white one': of what?
+    # 'Next to a white one': of what? And signs do not tell rooms apart: 'the room next to room 117'.
+    if relation is not None and (is_colour(relation.second) or request.target in ROOMS):
         claim = replace(claim, confidence=min(claim.confidence, PERHAPS))
     return replace(claim, note=taken, about=_anchors(request))
 

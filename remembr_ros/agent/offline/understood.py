@@ -29,6 +29,8 @@ _SAID_OF = frozenset('amod compound nummod nmod poss'.split())
 _SELF = frozenset('you we i robot'.split())
 _WHO = frozenset('who whom whose'.split())
 _WISHING = frozenset('want need like'.split())
+_WHOSE = frozenset('my his her their'.split())
+_ALL = frozenset('all whole entire'.split())
 _COMMON, _NEGATIVE, _SEEING, _GOING = map(word_class, ('common', 'negative', 'seeing', 'going'))
 _ATTRIBUTES = word_class('attributes')
 _ASKED = {by: word_class(f'of_{by}') for by in ('places', 'objects', 'motion', 'day', 'sights')}
@@ -69,12 +71,19 @@ def found(claim: Claim, by: str, text: str, request: Request, taken: Collection[
         asked = asked - {'or'} if by in ('deeds', 'objects') else asked
         if claim.denies:
             asked = asked - _NEGATIVE
-            about |= _own_things(tree) if by == 'deeds' else _things(tree, request.phrase)
+            # The robot knows all that it did, of others nothing.
+            about |= _nouns(tree) if by == 'deeds' else _things(tree, request.phrase)
+            about -= _others(tree) if by == 'deeds' else set()
         shown = list(dict.fromkeys(_texts(claim, by)))  # of a month of deeds, most are alike
         deeds = claim if by == 'deeds' else None
         left = [word for word in content if not _is_met(word, asked, about, shown, deeds)]
         if by == 'sights' and claim.binary and shown:
-            left += [verb for verb in content if verb not in left and _is_of_others(verb, tree, shown[0])]
+            for word in (word for word in tree if word not in left):
+                if _is_of_others(word, tree, shown[0]) or _is_apart(word, tree, shown[0]):
+                    left.append(word)
+    for word in tree:  # of the whole time nobody knows
+        if word.lemma == 'time' and not _ALL.isdisjoint(said.low for said in tree.children(word)):
+            left.append(word)
     said_of = tuple(word.text for word in content if word not in left)
     return Accounted(claim, by, tuple(word.text for word in left), said_of)
 
@@ -105,27 +114,32 @@ def _is_shown(word: Word, shown: Sequence[str], deeds: Claim | None) -> bool:
     return deeds is not None and word.dep != 'amod' and _is_kind(word, deeds)
 
 
-def _is_of_others(verb: Word, tree: Tree, text: str) -> bool:
-    """Tell whether of what was seen somebody else does what is asked: power lines run, and nobody does."""
-    who = tree.children(verb, 'nsubj')
-    if (
-        verb.tag not in ('VBG', 'VBD', 'VB')
-        or not who
-        or who[0].low in _SELF
-        or verb.lemma in _SEEING | _COMMON
-    ):
+def _is_of_others(word: Word, tree: Tree, text: str) -> bool:
+    """Tell whether what was seen is or does what is asked of another: power lines run, and nobody does."""
+    of = (word, tree.head(word)) if word.dep == 'acomp' else (word,)
+    who = [noun for one in of for noun in tree.children(one, 'nsubj', 'nsubjpass')]
+    said = word.tag in ('VBG', 'VBD', 'VB', 'VBN') or word.dep == 'acomp'
+    if not (said and who) or who[0].low in _SELF or word.lemma in _SEEING | _COMMON:
         return False
-    sentence = next((s for s in split_sentences(text) if says(s, verb.low, verb.lemma)), '')
+    sentence = next((s for s in split_sentences(text) if says(s, word.low, word.lemma)), '')
     told = parse(sentence)
-    doing = [word for word in told if word.lemma == verb.lemma]
-    around = {other.low for word in doing for other in (told.head(word), *told.children(word))}
-    return bool(doing) and not any(says(other, who[0].low, who[0].lemma) for other in around)
+    doing = [one for one in told if says(one.low, word.low, word.lemma) and one.pos != 'NOUN']
+    around = {near.low for one in doing for near in (told.head(one), *told.children(one))}
+    return bool(doing) and not any(says(near, who[0].low, who[0].lemma) for near in around)
+
+
+def _is_apart(word: Word, tree: Tree, text: str) -> bool:
+    """Tell whether no sentence has both that 'with' joins: people with umbrellas."""
+    one, joined = tree.head(word), tree.children(word, 'pobj') if word.low == 'with' else ()
+    sentences = [s for s in split_sentences(text) if says(s, one.low, one.lemma)]
+    both = any(says(s, noun.low, noun.lemma) for noun in joined for s in sentences)
+    return bool(joined) and one.pos in _NOUNS and not both
 
 
 def _tells(word: Word, tree: Tree) -> bool:
     """Tell whether a word puts a condition that an answer has to meet."""
-    if word.tag in _ASKING:
-        return word.low in _WHO
+    if word.tag in _ASKING or word.tag == 'PRP$':
+        return word.low in _WHO | _WHOSE
     if word.tag == 'MD':
         return word.low in word_class('able') and _asks_leave(word, tree)
     if word.lemma in _WISHING:  # 'I want to sit', and not 'Who wants the parcel?'
@@ -179,11 +193,14 @@ def _is_named(word: Word) -> bool:
     return word.pos in _NOUNS | {'ADJ', 'NUM'} or word.dep in _SAID_OF or any(map(str.isdigit, word.text))
 
 
-def _own_things(tree: Tree) -> set[str]:
-    """Return what a denied deed may have been done to: the robot knows all that it did, of others nothing."""
+def _nouns(tree: Tree) -> set[str]:
+    return {word.low for word in tree if word.pos in _NOUNS | {'ADJ', 'NUM'}}
+
+
+def _others(tree: Tree) -> set[str]:
+    """Return the words for those who are said to do something, if that is not the robot."""
     others = [word for word in tree if word.dep == 'nsubj' and word.low not in _SELF]
-    who = {w.low for other in others if tree.head(other).pos == 'VERB' for w in tree.below(other)}
-    return {word.low for word in tree if word.pos in _NOUNS | {'ADJ', 'NUM'}} - who
+    return {w.low for other in others if tree.head(other).pos == 'VERB' for w in tree.below(other)}
 
 
 def _texts(claim: Claim, by: str) -> Iterable[str]:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from remembr_ros.agent.model.answer import Kind
@@ -47,6 +49,13 @@ def test_what_was_not_seen_is_a_thing_that_was_asked_for(text: str, left: tuple[
         ('Did the cat see a dog?', 'A dog sleeps.', ('cat',)),
         ('Is there a cup without a handle?', 'A cup with a handle.', ('without',)),
         ('May I use the lift?', 'A person uses a lift.', ('May',)),
+        ('Was the sidewalk closed?', 'A sidewalk. A "ROAD CLOSED" sign.', ('closed',)),
+        ('Was the sidewalk closed?', 'The sidewalk is closed.', ()),
+        ('Did you see people with umbrellas?', 'White umbrellas. People walk by.', ('with',)),
+        ('Did you see people with umbrellas?', 'People walk with umbrellas.', ()),
+        ('Is my bike there?', 'A bike.', ('my',)),
+        ('Is my bike there?', 'my bike is in the cellar', ()),
+        ('Was the cup there all the time?', 'A cup.', ('time',)),
     ],
 )
 def test_what_was_seen_has_all_that_was_asked_for(text: str, caption: str, left: tuple[str, ...]) -> None:
@@ -79,6 +88,8 @@ def test_a_deed_of_its_own_can_be_denied_whatever_it_was_done_to() -> None:
     no = Claim(Kind.BINARY, 'No', binary=False, about='touch', confidence=0.9)
     assert not told('Did you touch the green vase?', no, 'deeds').left
     assert told('Did Linda touch the green vase?', no, 'deeds').left == ('Linda',)
+    of_nurse = replace(no, about='touch nurse')  # of a nurse station there are deeds
+    assert told('Did a nurse touch the green vase?', of_nurse, 'deeds').left == ('nurse',)
 
 
 def test_the_claim_that_is_about_all_of_it_is_the_best() -> None:
