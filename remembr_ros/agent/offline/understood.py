@@ -139,7 +139,7 @@ def _is_apart(word: Word, tree: Tree, text: str) -> bool:
 def _tells(word: Word, tree: Tree) -> bool:
     """Tell whether a word puts a condition that an answer has to meet."""
     if word.tag in _ASKING or word.tag == 'PRP$':
-        return word.low in _WHO | _WHOSE
+        return word.low in _WHO | _WHOSE | {'why'}
     if word.tag == 'MD':
         return word.low in word_class('able') and _asks_leave(word, tree)
     if word.lemma in _WISHING:  # 'I want to sit', and not 'Who wants the parcel?'

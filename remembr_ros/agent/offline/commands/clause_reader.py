@@ -12,7 +12,8 @@ from remembr_ros.agent.offline.word_classes import word_class
 _BEFORE = 'You should '
 _FIRST = 2
 """Index of the word that a tree of a command begins with."""
-GO, TELL, VERBS = map(word_class, ('order_go', 'order_tell', 'order'))
+GO = word_class('order_go') | {'revisit'}
+TELL, VERBS = map(word_class, ('order_tell', 'order'))
 _FIND, _PUT, _PERSONS = map(word_class, ('order_find', 'order_put', 'person'))
 _PARTIES = frozenset('dobj pobj dative nsubj'.split())
 _ME = frozenset(('me', 'us'))
