@@ -15,8 +15,14 @@ from remembr_ros.agent.offline.deeds.deed_claims import (
     listed,
     no_deed_claim,
 )
-from remembr_ros.agent.offline.deeds.deed_request import DeedAsked, DeedRequest, parse_deeds, several_named
-from remembr_ros.agent.offline.deeds.understanding import SEEN, build_deed_query
+from remembr_ros.agent.offline.deeds.deed_request import (
+    SEEN,
+    DeedAsked,
+    DeedRequest,
+    build_deed_query,
+    parse_deeds,
+    several_named,
+)
 from remembr_ros.agent.offline.motion_questions import parse_motion
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.deeds.choice import choose_deeds

@@ -8,13 +8,13 @@ from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim, yes_or_no
 from remembr_ros.agent.offline.deeds.deed_request import (
     AVERAGE,
+    DETAIL,
     DISTINCT,
     NEVER,
     TOTAL,
     DeedAsked,
     DeedRequest,
 )
-from remembr_ros.agent.offline.deeds.understanding import DETAIL
 from remembr_ros.geometry import distance
 from remembr_ros.memory.deeds.choice import choose_deeds
 from remembr_ros.memory.deeds.names import DeedNames

@@ -9,9 +9,8 @@ from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim, choose
 from remembr_ros.agent.model.relevance_model import PERHAPS
 from remembr_ros.agent.offline.deeds.deed_claims import SURE
-from remembr_ros.agent.offline.deeds.thing_sorts import is_furniture
 from remembr_ros.agent.offline.deeds.wish import read_goal
-from remembr_ros.agent.offline.deeds.wish_tree import GoalRequest
+from remembr_ros.agent.offline.deeds.wish_tree import GoalRequest, is_furniture
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.deeds.choice import choose_deeds
 from remembr_ros.memory.deeds.handlings import is_same
@@ -48,13 +47,11 @@ def answer_goal(request: Request, question: Question, recall: Recall, scope: Sco
     asked = read_goal(request.plain, names) or asked
     if asked.field == 'object' and asked.target and log.is_receptacle(asked.target):
         asked = replace(asked, field='receptacle')
-    kind = _kind(asked, log)
-    if kind is None:
-        return None
-    asked = _with_known_sides(asked, log)
     at_ns = request.window.at_ns
-    asked = replace(asked, query=replace(asked.query, kind=kind, scope=scope if at_ns is None else anytime))
-    if asked.never and kind == STAY:
+    asked = _in_terms_of(log, asked, scope if at_ns is None else anytime)
+    if asked is None:
+        return None
+    if asked.never and asked.query.kind == STAY:
         found = [deed.memory for deed in choose_deeds(replace(asked.query, never='place'), log).every]
     elif asked.never:
         found = _untouched(asked, _done(asked, log), log)
@@ -123,7 +120,7 @@ class _Log:
         placed = [other for other in self.done if is_same(deed, other) and other.memory.pose is not None]
         last = placed[-1] if placed else deed
         memory, name, id_ = last.memory, last.facts.object, last.facts.object_id
-        known = [k for k in self.known if id_ in (k.id, *k.facts.aliases) or (not id_ and is_meant(k, name))]
+        known = [k for k in self.known if (is_meant(k, name) if not id_ else id_ in (k.id, *k.facts.aliases))]
         if len(known) == 1 and memory.pose is not None:
             later = any(start_ns > memory.end_ns + LATER_NS for start_ns, _ in known[0].facts.intervals)
             if later and math.dist(known[0].position[:2], memory.pose.position[:2]) > REACH_M:
@@ -131,48 +128,40 @@ class _Log:
         return memory
 
 
-def _kind(asked: GoalRequest, log: _Log) -> str | None:
-    """Return the kind of deeds that is asked about; None: there are none such."""
-    verb = asked.query.kind
-    if asked.field == 'place' and base(verb) in _STAYED and not asked.query.object:
-        return STAY
-    if verb == HANDLING:
-        return '' if asked.field == 'receptacle' else HANDLING
-    kinds = {'pick', 'place', *(deed.facts.kind for deed in log.done)}
-    return verb if kinds_meant(verb, kinds) else None
+def _in_terms_of(log: _Log, asked: GoalRequest, scope: Scope) -> GoalRequest | None:
+    """Return a wish for deeds in a scope, of kinds and in rooms that there are; None: there is none."""
+    query, kinds = asked.query, {HANDLING, 'pick', 'place', *(deed.facts.kind for deed in log.done)}
+    rooms = [name for place in log.places.all for name in place.names]
+    if asked.field == 'place' and base(query.kind) in _STAYED and not query.object:
+        query = replace(query, kind=STAY)
+    elif not kinds_meant(query.kind, kinds):
+        return None
+    elif query.kind == HANDLING and asked.field == 'receptacle':
+        query = replace(query, kind='')
 
+    def known(said: DeedQuery) -> DeedQuery:
+        receptacle, _, room = said.receptacle.rpartition(' in the ')
+        if room and any(is_named(room, name) for name in rooms):
+            said = replace(said, place=room, receptacle=receptacle)  # 'put on the table in the kitchen'
+        return replace(said, scope=scope, kind=HANDLING if said.kind in unknown else said.kind)
 
-def _with_known_sides(asked: GoalRequest, log: _Log) -> GoalRequest:
-    """Return a wish whose relations are to deeds that there are; other verbs are not understood."""
-    kinds, sides = {deed.facts.kind for deed in log.done}, [asked.query.after, asked.query.before]
-    unknown = [side.kind for side in sides if side and not kinds_meant(side.kind, {HANDLING, *kinds})]
-    after, before = (
-        side and replace(side, kind=HANDLING if side.kind in unknown else side.kind) for side in sides
-    )
-    query = replace(asked.query, after=after, before=before)
+    sides = (query.after, query.before)
+    unknown = [side.kind for side in sides if side and not kinds_meant(side.kind, kinds)]
+    after, before = (side and known(side) for side in sides)
+    query = replace(known(query), after=after, before=before)
     return replace(asked, query=query, unused=(*asked.unused, *unknown))
 
 
 def _done(asked: GoalRequest, log: _Log) -> list[Occurrence]:
     """Return what was done to what may be meant, in the order of time."""
-    places = [name for place in log.places.all for name in place.names]
-    query = _with_room(asked.query, places)
-    sides = (side and _with_room(side, places) for side in (query.after, query.before))
-    after, before = (side and replace(side, scope=query.scope) for side in sides)
-    every = choose_deeds(replace(query, after=after, before=before), log).every
-    if not every and after and before:  # whichever came first
-        every = choose_deeds(replace(query, after=before, before=after), log).every
+    query = asked.query
+    every = choose_deeds(query, log).every
+    if not every and query.after and query.before:  # whichever came first
+        every = choose_deeds(replace(query, after=query.before, before=query.after), log).every
     if asked.field == 'place':
         return list(every)
     named = [(deed, getattr(deed.facts, asked.field)) for deed in every]
     return [deed for deed, name in named if name and (asked.never or _is_so(asked, name))]
-
-
-def _with_room(query: DeedQuery, places: Sequence[str]) -> DeedQuery:
-    """Return a query with the place said: 'picked in the kitchen', 'put on the table in the kitchen'."""
-    receptacle, _, room = query.receptacle.rpartition(' in the ')
-    is_room = bool(room) and any(is_named(room, name) for name in places)
-    return replace(query, place=room, receptacle=receptacle) if is_room else query
 
 
 def _is_so(asked: GoalRequest, name: str) -> bool:

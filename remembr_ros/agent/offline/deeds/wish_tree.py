@@ -8,9 +8,10 @@ from remembr_ros.agent.model.english import Tree, Word
 from remembr_ros.agent.model.grounding import Choice
 from remembr_ros.agent.model.quoting import cardinal, ordinal
 from remembr_ros.agent.offline.deeds.sides import Side, find_sides
-from remembr_ros.agent.offline.deeds.thing_sorts import LIKE_THAT, SORTS, is_furniture
+from remembr_ros.agent.offline.word_classes import classes_of, word_class
 from remembr_ros.memory.deeds.query import HANDLING, DeedOrder, DeedQuery
 from remembr_ros.memory.deeds.verbs import base
+from remembr_ros.memory.matching.terms import stem, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,14 @@ _COUNTED = frozenset('interaction object thing item step action deed'.split())
 _TIMES = {'once': 1, 'twice': 2, 'thrice': 3}
 _LONG = {'longest': 1, 'most': 1, 'shortest': -1, 'least': -1, 'fewest': -1, 'quickest': -1}
 _RELATIVE = ('WDT', 'WP')
+LIKE_THAT = classes_of('like', base)
+"""What is called so of which people say that it is shaped like that, or used for that."""
+SORTS = {word: sort for sort in ('object', 'receptacle', 'place') for word in word_class(f'sort {sort}')}
+
+
+def is_furniture(name: str) -> bool:
+    """Tell whether things are put on or into what is called so, whatever a log says."""
+    return not word_class('furniture').isdisjoint(map(stem, words(name)[-1:]))
 
 
 class WishTree:
