@@ -1,7 +1,8 @@
 """What the rules answer about named places: who was where for how long is measured, and never guessed."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim, yes_or_no
@@ -30,7 +31,7 @@ class _About:
 
     :param places: on the map that counts
     :param scope: the times, robots and maps that count
-    :param visits: in that time, in its order; only those to a place that is named
+    :param all_visits: in that time, in its order; of what asks for none, there are none
     """
 
     asked: PlaceRequest
@@ -39,7 +40,13 @@ class _About:
     question: Question
     recall: Recall
     scope: Scope
-    visits: Sequence[PlaceVisit]
+    all_visits: Sequence[PlaceVisit]
+
+    @property
+    def visits(self) -> list[PlaceVisit]:
+        """Those to a place that is named, if one is."""
+        named = self.asked.places
+        return [visit for visit in self.all_visits if not named or visit.place in named]
 
 
 def answer_by_places(request: Request, question: Question, recall: Recall, scope: Scope) -> Claim | None:
@@ -55,16 +62,16 @@ def answer_by_places(request: Request, question: Question, recall: Recall, scope
     asked = parse_places(request, places.all)
     if asked is None or (request.here and asked.asked not in (PlaceAsked.HERE, PlaceAsked.WHERE)):
         return None
-    found, whole = list[PlaceVisit](), True
-    if asked.asked in _OF_VISITS:
+    made, whole = list[PlaceVisit](), True
+    if asked.asked not in _OF_NO_VISIT:
         memories, whole = every(recall, scope)
-        named = asked.places
-        made = visits(memories, places.without_parts_of(named))
-        inside = (visit.within(scope.after_ns, scope.before_ns) for visit in made)
-        others = not named or asked.asked in _OF_OTHERS
-        found = [visit for visit in inside if visit is not None and (others or visit.place in named)]
-    about = _About(asked, request, places, question, recall, scope, found)
-    never = asked.asked in _OF_VISITS - _OF_OTHERS and not found
+        inside = (
+            visit.within(scope.after_ns, scope.before_ns)
+            for visit in visits(memories, places.without_parts_of(asked.places))
+        )
+        made = list(filter(None, inside))
+    about = _About(asked, request, places, question, recall, scope, made)
+    never = asked.asked in _NEVER and not about.visits
     if never and _did_anything_at(asked.places or places.all, recall, scope):
         return None
     claim = _never(about) if never else _ANSWERS[asked.asked](about)
@@ -107,99 +114,85 @@ def _visited(about: _About) -> Claim:
     if about.asked.says('first|last'):
         visit = found[0] if about.asked.says('first') else found[-1]
         return Claim(Kind.TEXT, f'That was {visit.place.said}, {_when(visit, about)}.', [_of(visit)])
-    first_visit = {visit.place: visit for visit in reversed(found)}
-    places = list(dict.fromkeys(visit.place for visit in found))
-    return Claim(
-        Kind.TEXT, f'I was in {_counted(places, about)}.', [_of(first_visit[place]) for place in places]
-    )
+    first_visit: dict[NamedPlace, PlaceVisit] = {}
+    for visit in found:
+        first_visit.setdefault(visit.place, visit)
+    return Claim(Kind.TEXT, f'I was in {_counted([*first_visit], about)}.', [*map(_of, first_visit.values())])
 
 
 def _unvisited(about: _About) -> Claim:
-    found = about.visits
     if not about.recall.count(about.scope):
         return _never(about)
-    seen = [visit.place for visit in found]
-    left = [
-        place for place in about.places.all if not any(about.places.is_part(other, place) for other in seen)
-    ]
+    seen, places = {visit.place for visit in about.visits}, about.places
+    left = [place for place in places.all if not any(places.is_part(other, place) for other in seen)]
     if not left:
-        return Claim(Kind.TEXT, 'I was in every place that has a name.', list(map(_of, found))[:SHOWN])
+        return Claim(Kind.TEXT, 'I was in every place that has a name.', _shown(about.visits))
     left.sort(key=lambda place: place.name)
-    return Claim(Kind.TEXT, f'I was not in {_counted(left, about)}.', list(map(_hit, left)))
+    return Claim(Kind.TEXT, f'I was not in {_counted(left, about)}.', [*map(_hit, left)])
 
 
 def _next(about: _About) -> Claim | None:
     [place] = about.asked.places
-    after = about.asked.says('after')
-    of_it = [visit for visit in about.visits if visit.place == place]
-    if not of_it:
+    if not about.visits:
         return None  # it may have been seen, from elsewhere
-    here = of_it[0 if about.asked.says('first') else -1]
-    found = [visit for visit in about.visits if visit.robot == here.robot]
-    if after:
+    here = about.visits[0 if about.asked.says('first') else -1]
+    found = [visit for visit in about.all_visits if visit.robot == here.robot]
+    if about.asked.says('after'):
+        when = f'after {place.said}'
         found = [visit for visit in found if visit.end_ns > here.end_ns]
     else:
-        found = sorted(
-            (visit for visit in found if visit.start_ns < here.start_ns), key=lambda visit: -visit.end_ns
-        )
-    when = f'{"after" if after else "before"} {place.said}'
+        when = f'before {place.said}'
+        found = [visit for visit in found if visit.start_ns < here.start_ns]
+        found.sort(key=lambda visit: -visit.end_ns)
     if not found:
         return Claim(Kind.NOT_SEEN, f'I remember no place {when}.')
-    shown = found if about.asked.says('rooms|places|areas') else found[:1]
-    names = described(list(dict.fromkeys(visit.place for visit in shown)))
-    return Claim(Kind.TEXT, f'I was in {names} {when}.', list(map(_of, shown))[:SHOWN])
+    told = found if about.asked.says('rooms|places|areas') else found[:1]
+    return Claim(Kind.TEXT, f'I was in {_in_turn(told)} {when}.', _shown(told))
 
 
 def _most(about: _About) -> Claim:
-    often = about.asked.says('often|frequently|visit|visited|times')
-    totals: dict[NamedPlace, list[PlaceVisit]] = {}
+    stays: dict[NamedPlace, list[PlaceVisit]] = {}
     for visit in about.visits:
-        totals.setdefault(visit.place, []).append(visit)
+        stays.setdefault(visit.place, []).append(visit)
+    often = about.asked.says('often|frequently|visit|visited|times')
     ordered = sorted(
-        totals.values(),
-        key=lambda stays: (len(stays), _spent(stays)) if often else (_spent(stays), len(stays)),
-        reverse=True,
+        stays.values(),
+        key=lambda made: (len(made), _spent_s(made)) if often else (_spent_s(made), len(made)),
+        reverse=not about.asked.says('shortest|least|briefest'),
     )
-    if about.asked.says('shortest|least|briefest'):
-        ordered.reverse()
-    texts = [f'{stays[0].place.said} ({_total(stays)})' for stays in ordered]
+    texts = [
+        f'{made[0].place.said} ({format_duration(_spent_s(made))}, {times_said(made)})' for made in ordered
+    ]
     if about.asked.says('each|every'):
-        return Claim(Kind.TEXT, f'I was in {", ".join(texts)}.', [_of(stays[0]) for stays in ordered])
+        return Claim(Kind.TEXT, f'I was in {", ".join(texts)}.', [_of(made[0]) for made in ordered])
     others = f'; then {" and ".join(texts[1:3])}' if texts[1:] else ''
-    return Claim(Kind.TEXT, f'That was {texts[0]}{others}.', list(map(_of, ordered[0]))[:SHOWN])
+    return Claim(Kind.TEXT, f'That was {texts[0]}{others}.', _shown(ordered[0]))
 
 
-def _how_long(about: _About) -> Claim:
-    found, [place] = about.visits, about.asked.places
-    text = f'I was in {place.said} {times_said(found)}, in all'
-    hits, end = list(map(_of, found)), Hit(found[-1].memories[-1], 1.0)
-    return Claim(Kind.DURATION, text, hits, start=hits[0], end=end, duration_s=_spent(found) / NS)
-
-
-def _how_often(about: _About) -> Claim:
-    found, [place] = about.visits, about.asked.places
-    return Claim(Kind.TEXT, f'I was in {place.said} {times_said(found)}.', list(map(_of, found))[:SHOWN])
+def _stays(about: _About) -> Claim:
+    """Say how often, how long or when a place was visited, or that it was."""
+    found, [place], kind = about.visits, about.asked.places, about.request.kind
+    was = f'I was in {place.said}'
+    if about.request.visits:
+        return Claim(Kind.TEXT, f'{was} {times_said(found)}.', _shown(found))
+    if kind is Kind.BINARY:
+        text = f'{was} {times_said(found)}, last {_when(found[-1], about)}.'
+        return yes_or_no(True, text, [_of(found[-1])])
+    if kind is Kind.DURATION:
+        hits, end = [*map(_of, found)], Hit(found[-1].memories[-1], 1.0)
+        text = f'{was} {times_said(found)}, in all'
+        return Claim(Kind.DURATION, text, hits, start=hits[0], end=end, duration_s=_spent_s(found))
+    first = about.asked.says('first')
+    visit, ends = found[0 if first else -1], about.asked.says(_LEAVING) and not first
+    hit = Hit(visit.memories[-1 if ends else 0], 1.0)
+    choice = Choice.CITED_FIRST if ends else Choice.EARLIEST
+    return Claim(Kind.TIME, f'{was} {_when(visit, about)}', [hit], choice=choice)
 
 
 def _when(visit: PlaceVisit, about: _About) -> str:
     start, end = (format_clock(ns, about.question.zone) for ns in (visit.start_ns, visit.end_ns))
     until = end.split(' ')[1] if end[:10] == start[:10] else end
     return f'from {start.rsplit(" ", 1)[0]} to {until}'
-
-
-def _when_there(about: _About) -> Claim:
-    found, [place] = about.visits, about.asked.places
-    visit = found[0] if about.asked.says('first') else found[-1]
-    ends = about.asked.says(_LEAVING) and not about.asked.says('first')
-    shown = Hit(visit.memories[-1] if ends else visit.memories[0], 1.0)
-    choice = Choice.CITED_FIRST if ends else Choice.EARLIEST
-    return Claim(Kind.TIME, f'I was in {place.said} {_when(visit, about)}', [shown], choice=choice)
-
-
-def _whether(about: _About) -> Claim:
-    found, [place] = about.visits, about.asked.places
-    text = f'I was in {place.said} {times_said(found)}, last {_when(found[-1], about)}.'
-    return yes_or_no(True, text, [_of(found[-1])])
 
 
 def _contents(about: _About) -> Claim:
@@ -230,42 +223,34 @@ def _between(about: _About) -> Claim:
         way = f'{first.said} to that of {second.said}'
         text = f'From the middle of {way} it is {metres:.1f} m in a straight line.'
         return Claim(Kind.TEXT, text, [_hit(first), _hit(second)])
-    passages = list(_passages(about.visits, first, second))
+    passages = _passages(about, first, second)
     if not passages and not about.asked.says('from'):
-        passages = list(_passages(about.visits, second, first))
+        passages = _passages(about, second, first)
     if not passages:
         return Claim(Kind.NOT_SEEN, f'I do not remember going from {first.said} to {second.said}.')
-    left, between, came = max(passages, key=lambda passage: passage[2].start_ns)
+    left, *between, came = max(passages, key=lambda passage: passage[-1].start_ns)
     ends = Hit(left.memories[-1], 1.0), Hit(came.memories[0], 1.0)
     way = f'from {left.place.said} to {came.place.said}'
     if about.request.kind is Kind.DURATION:
         seconds = max(came.start_ns - left.end_ns, 0) / NS
         return Claim(Kind.DURATION, f'Going {way} took', ends, start=ends[0], end=ends[1], duration_s=seconds)
     if about.asked.says('rooms?|places?'):
-        names = described(list(dict.fromkeys(visit.place for visit in between)))
-        return Claim(
-            Kind.TEXT, f'Going {way} I came through {names or "no other place"}.', [*ends, *map(_of, between)]
-        )
+        text = f'Going {way} I came through {_in_turn(between) or "no other place"}.'
+        return Claim(Kind.TEXT, text, [*ends, *map(_of, between)])
     scope = about.scope.within(left.end_ns, came.start_ns)
     hits = about.recall.find(Query(scope=scope, limit=SHOWN)) if scope else []
     return Claim(Kind.TEXT, what_is_there(hits or ends, f'on the way {way}'), hits or ends)
 
 
-def _passages(
-    found: Sequence[PlaceVisit], start: NamedPlace, goal: NamedPlace
-) -> Iterable[tuple[PlaceVisit, list[PlaceVisit], PlaceVisit]]:
-    """Yield how a robot went from a place to another one: the visits to both, and those between."""
-    for robot in dict.fromkeys(visit.robot for visit in found):
-        between: list[PlaceVisit] = []
-        left: PlaceVisit | None = None
-        for visit in (visit for visit in found if visit.robot == robot):
-            if visit.place == start:
-                left, between = visit, []
-            elif visit.place == goal and left is not None:
-                yield left, between, visit
-                left, between = None, []
-            else:
-                between.append(visit)
+def _passages(about: _About, start: NamedPlace, goal: NamedPlace) -> list[list[PlaceVisit]]:
+    """Return how robots went from a place to another one: the visits to both, and those between."""
+    found: list[list[PlaceVisit]] = []
+    for robot in {visit.robot for visit in about.all_visits}:
+        made = [visit for visit in about.all_visits if visit.robot == robot]
+        at_ends = [i for i, visit in enumerate(made) if visit.place in (start, goal)]
+        ways = (made[i : j + 1] for i, j in pairwise(at_ends))
+        found += [way for way in ways if (way[0].place, way[-1].place) == (start, goal)]
+    return found
 
 
 def _never(about: _About) -> Claim:
@@ -275,7 +260,7 @@ def _never(about: _About) -> Claim:
     if not places:
         return Claim(Kind.NOT_SEEN, 'I was in no place that has a name.')
     text, shown = f'I was not in {described(places)}.', list(map(_hit, places))
-    if about.asked.asked is PlaceAsked.WHETHER:
+    if about.request.kind is Kind.BINARY:
         return yes_or_no(False, text, shown)
     return Claim(Kind.TEXT, text, shown)
 
@@ -293,28 +278,29 @@ def _of(visit: PlaceVisit) -> Hit:
     return Hit(visit.memories[len(visit.memories) // 2], 1.0)
 
 
-def _spent(visits: Sequence[PlaceVisit]) -> int:
-    return sum(visit.spent_ns for visit in visits)
+def _shown(visits: Sequence[PlaceVisit]) -> list[Hit]:
+    return [*map(_of, visits[:SHOWN])]
 
 
-def _total(visits: Sequence[PlaceVisit]) -> str:
-    return f'{format_duration(_spent(visits) / NS)}, {times_said(visits)}'
+def _in_turn(visits: Sequence[PlaceVisit]) -> str:
+    return described(list(dict.fromkeys(visit.place for visit in visits)))
+
+
+def _spent_s(visits: Sequence[PlaceVisit]) -> float:
+    return sum(visit.spent_ns for visit in visits) / NS
 
 
 _ANSWERS: dict[PlaceAsked, Callable[[_About], Claim | None]] = {
     PlaceAsked.HERE: _here,
     PlaceAsked.KNOWN: _known,
-    PlaceAsked.UNVISITED: _unvisited,
-    PlaceAsked.VISITED: _visited,
-    PlaceAsked.MOST: _most,
-    PlaceAsked.HOW_LONG: _how_long,
-    PlaceAsked.HOW_OFTEN: _how_often,
-    PlaceAsked.WHEN: _when_there,
-    PlaceAsked.WHETHER: _whether,
     PlaceAsked.CONTENTS: _contents,
     PlaceAsked.WHERE: _where,
+    PlaceAsked.VISITED: _visited,
+    PlaceAsked.MOST: _most,
+    PlaceAsked.STAYS: _stays,
+    PlaceAsked.UNVISITED: _unvisited,
     PlaceAsked.BETWEEN: _between,
     PlaceAsked.NEXT: _next,
 }
-_OF_OTHERS = {PlaceAsked.UNVISITED, PlaceAsked.BETWEEN, PlaceAsked.NEXT}  # than the named ones, too
-_OF_VISITS = set(PlaceAsked) - {PlaceAsked.HERE, PlaceAsked.KNOWN, PlaceAsked.CONTENTS, PlaceAsked.WHERE}
+_OF_NO_VISIT = {PlaceAsked.HERE, PlaceAsked.KNOWN, PlaceAsked.CONTENTS, PlaceAsked.WHERE}
+_NEVER = {PlaceAsked.VISITED, PlaceAsked.MOST, PlaceAsked.STAYS}  # of these, no visit is an answer, too

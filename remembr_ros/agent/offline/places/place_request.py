@@ -13,11 +13,8 @@ from remembr_ros.agent.offline.word_classes import word_class
 from remembr_ros.memory.matching.terms import STOP_WORDS, words
 from remembr_ros.memory.places.place import NamedPlace
 
-PlaceAsked = Enum(
-    'PlaceAsked',
-    'HERE KNOWN UNVISITED VISITED MOST NEXT HOW_LONG HOW_OFTEN WHEN WHETHER CONTENTS WHERE BETWEEN',
-)
-"""What a question asks of places."""
+PlaceAsked = Enum('PlaceAsked', 'HERE KNOWN UNVISITED VISITED MOST NEXT STAYS CONTENTS WHERE BETWEEN')
+"""What a question asks of places; STAYS: how often, how long, when or whether somebody was in one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +43,19 @@ _BESIDE = any_case(
     r'\b(?:after|before|near|behind|beside|next to|opposite|around|outside|left|right|front)\b'
 )
 _OF_NONE = {
-    PlaceAsked.UNVISITED: rf'\b{ROOM_TEXT}\b.*{_NOT}|\bunvisited {ROOM_TEXT}'
-    rf'|^\W*(?:did|have|has)\b.*\b(?:all|every)\b.*\b{ROOM_TEXT}',
-    PlaceAsked.MOST: rf'\b(?:{ROOM_TEXT}|where|which|or)\b(?!.*\b(?:stop|stood|stand|wait|park))'
-    rf'.*\b(?:longe(?:r|st)|shortest|more|most|least|briefest)\b|\b(?:each|every) {ROOM_TEXT}\b',
-    PlaceAsked.HERE: rf'\b(?:which|what) {ROOM_TEXT} (?:are (?:you|we)|am i|is (?:this|it|the robot))\b'
-    rf'|\b(?:is|of) this {ROOM_TEXT}\b',
-    PlaceAsked.VISITED: rf'\b{ROOM_TEXT}\b(?! can\b).*\b{_I}\b(?! know)|\bwhere have {SELF_TEXT} been\b',
-    PlaceAsked.KNOWN: r'\b(?:which|what|how many|list|names?|tell|show|know)\b.*\b(?:rooms|places|areas)\b',
+    asked: any_case(pattern)
+    for asked, pattern in {
+        PlaceAsked.UNVISITED: rf'\b{ROOM_TEXT}\b.*{_NOT}|\bunvisited {ROOM_TEXT}'
+        rf'|^\W*(?:did|have|has)\b.*\b(?:all|every)\b.*\b{ROOM_TEXT}',
+        PlaceAsked.MOST: rf'\b(?:{ROOM_TEXT}|where|which|or)\b(?!.*\b(?:stop|stood|stand|wait|park))'
+        rf'.*\b(?:longe(?:r|st)|shortest|more|most|least|briefest)\b|\b(?:each|every) {ROOM_TEXT}\b',
+        PlaceAsked.HERE: rf'\b(?:which|what) {ROOM_TEXT} (?:are (?:you|we)|am i|is (?:this|it|the robot))\b'
+        rf'|\b(?:is|of) this {ROOM_TEXT}\b',
+        PlaceAsked.VISITED: rf'\b{ROOM_TEXT}\b(?! can\b).*\b{_I}\b(?! know)|\bwhere have {SELF_TEXT} been\b',
+        PlaceAsked.KNOWN: r'\b(?:which|what|how many|list|names?|tell|show|know)\b'
+        r'.*\b(?:rooms|places|areas)\b',
+    }.items()
 }
-_OF_NONE_READ = {asked: any_case(pattern) for asked, pattern in _OF_NONE.items()}
 _NEXT = any_case(rf'\b(?:{ROOM_TEXT}|where)\b(?:.*{_ME.pattern}| c[ao]mes?\b).*\b(?:after|before)\b')
 _HERE = any_case(rf'^\W*(?:are|is|am) {SELF_TEXT} (?:\w+ )?(?:in|inside|at)\b|^\W*is this\b')
 _WHAT = any_case(
@@ -67,11 +67,6 @@ _DEEDS = any_case(
     r'|stop(?:ped)? by|set foot)\b'
 )
 """What else is a thing: 'the exit', 'a check'."""
-_OF_KIND = {
-    Kind.DURATION: PlaceAsked.HOW_LONG,
-    Kind.TIME: PlaceAsked.WHEN,
-    Kind.BINARY: PlaceAsked.WHETHER,
-}
 
 
 def parse_places(request: Request, places: Sequence[NamedPlace]) -> PlaceRequest | None:
@@ -94,7 +89,7 @@ def parse_places(request: Request, places: Sequence[NamedPlace]) -> PlaceRequest
     elif len(found) == 1:
         asked = _of_one(rest, request)
     else:
-        asked = next((asked for asked, said in _OF_NONE_READ.items() if said.search(rest)), None)
+        asked = next((asked for asked, said in _OF_NONE.items() if said.search(rest)), None)
     return asked and PlaceRequest(asked, rest, found)
 
 
@@ -103,8 +98,8 @@ def _of_one(rest: str, request: Request) -> PlaceAsked | None:
     for asked, said in ((PlaceAsked.NEXT, _NEXT), (PlaceAsked.HERE, _HERE)):
         if said.search(rest):
             return asked
-    if _ME.search(rest) and (request.visits or request.kind in _OF_KIND):
-        return PlaceAsked.HOW_OFTEN if request.visits else _OF_KIND[request.kind]
+    if _ME.search(rest) and (request.visits or request.kind in (Kind.DURATION, Kind.TIME, Kind.BINARY)):
+        return PlaceAsked.STAYS
     if _BESIDE.search(rest):
         return None
     if _WHAT.search(rest):
