@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim, choose, yes_or_no
@@ -36,7 +37,7 @@ from remembr_ros.timestamps import format_clock
 
 EVENTS = 12  # that are told of an object
 _SHADES = classes_of('shade')
-_SAID = {'appeared': 'seen for the first time', 'moved': 'moved', 'missing': 'gone', 'returned': 'back'}
+_SAID = {'moved': 'moved', 'missing': 'gone', 'returned': 'back', 'appeared': 'seen for the first time'}
 
 
 def answer_by_objects(request: Request, question: Question, recall: Recall, scope: Scope) -> Claim | None:
@@ -45,15 +46,14 @@ def answer_by_objects(request: Request, question: Question, recall: Recall, scop
     if asked is None:
         return None
     about = ObjectAnswer(request, asked, question, recall, scope)
-    if asked.asked is Asked.CHANGES:
-        return _changes(about)
     if asked.relation:
         claim = _related(about)
     else:
         found = _meant(about, asked.thing)
         claim = _ANSWERS[asked.asked](about, found) if found else None
     others = '' if asked.thing else 'other'  # 'What other things are on the table?'
-    return claim and replace(claim, about=f'{asked.thing} {asked.relation} {asked.anchor} {others}')
+    named = f'{asked.thing} {asked.relation} {asked.anchor} {others}'
+    return claim and replace(claim, text=capital(claim.text), about=named)
 
 
 def _meant(about: ObjectAnswer, name: str) -> tuple[FoundObject, ...]:
@@ -77,27 +77,35 @@ def _related(about: ObjectAnswer) -> Claim | None:
         name if not matches or is_meant(matches[0].known, name) else matches[0].known.id
         for name, matches in ((asked.thing, known), (asked.anchor, anchors))
     )
-    found = about.find(called, relation=asked.relation, anchor=anchor, scope=about.scope)
-    place = f'{asked.relation} the {asked.anchor}'
-    if asked.asked is Asked.IS:
-        return _is_there(about, found, known, place)
-    if found.objects and asked.asked in (Asked.WHERE, Asked.WHEN):
-        return _ANSWERS[asked.asked](about, found.objects)
-    evidence = object_hits(found.objects or found.anchors)
-    own = _put_there(about, found) if asked.asked is Asked.RELATED and asked.relation in ('in', 'on') else []
-    if own and not about.in_time:
-        sentences = [f'{capital(place)}: {listed_objects(found.objects)}'] if found.objects else []
-        text = f'{". ".join([*sentences, *map(_own, own)])}.'
-        return Claim(Kind.TEXT, text, [*evidence, *hits_of(own)], confidence=ONE)
-    if not found.objects:
-        thing = f'no {asked.thing}' if asked.thing else 'nothing'
-        text = f'{thing[0].upper()}{thing[1:]} that I know of {form_of_be((), about)} {place}.'
+    near = about.find(called, relation=asked.relation, anchor=anchor, scope=about.scope)
+    found = near.objects
+    if found and asked.asked in (Asked.WHERE, Asked.WHEN):
+        return _ANSWERS[asked.asked](about, found)
+    place, evidence = f'{asked.relation} the {asked.anchor}', object_hits(found or near.anchors)
+    be, things, sure = form_of_be(found, about), listed_objects(found), confidence_of(found or near.anchors)
+    if asked.asked is Asked.IS and known and not found:
+        item = known[0]
+        state = 'gone' if item.known.missing_ns is not None else relation_words(item) or 'elsewhere'
+        evidence, sure = object_hits(known[:3]), confidence_of(known)
+        text = f'{with_the(item)} is {state}{seen_note(item, about)}.'
+    elif not found:
+        text = f'{f"no {asked.thing}" if asked.thing else "nothing"} that I know of {be} {place}.'
+        sure = (
+            min(sure, PERHAPS) if asked.relation == 'in' else sure
+        )  # from outside nobody sees what is in it
+    elif asked.asked is Asked.IS:
+        text = f'{things} {be} {place}{seen_note(found[0], about)}.'
     elif asked.asked is Asked.HOW_MANY:
-        number = f'{len(found.objects)} that I know of {form_of_be(found.objects, about)}'
-        text = f'{number} {place}: {listed_objects(found.objects)}.'
+        text = f'{len(found)} that I know of {be} {place}: {things}.'
     else:
-        text = f'{capital(place)}{" there was" if about.in_time else ""}: {listed_objects(found.objects)}.'
-    return Claim(Kind.TEXT, text, evidence, confidence=_sure_of(found, asked.relation))
+        text = f'{place}{" there was" if about.in_time else ""}: {things}.'
+    if asked.asked is Asked.IS:
+        return yes_or_no(bool(found), text, evidence, sure=sure)
+    own = _put_there(about, near) if asked.asked is Asked.RELATED and asked.relation in ('in', 'on') else []
+    if own and not about.in_time:
+        text = ' '.join([capital(text)] * bool(found) + [f'{_own(deed)}.' for deed in own])
+        evidence, sure = [*evidence, *hits_of(own)], ONE
+    return Claim(Kind.TEXT, text, evidence, confidence=sure)
 
 
 def _put_there(about: ObjectAnswer, found: FoundObjects) -> list[Occurrence]:
@@ -112,34 +120,12 @@ def _own(deed: Occurrence) -> str:
     return f'I {deed.memory.caption[:1].lower()}{deed.memory.caption[1:].rstrip(".")}'
 
 
-def _is_there(about: ObjectAnswer, found: FoundObjects, known: Sequence[FoundObject], place: str) -> Claim:
-    if found.objects:
-        state = f'{listed_objects(found.objects)} {form_of_be(found.objects, about)} {place}'
-        text = f'{state}{seen_note(found.objects[0], about)}.'
-        return yes_or_no(True, text, object_hits(found.objects), sure=confidence_of(found.objects))
-    if not known:
-        text = f'nothing that I know of {form_of_be((), about)} {place}.'
-        sure = _sure_of(found, about.objects.relation)
-        return yes_or_no(False, text, object_hits(found.anchors), sure=sure)
-    item = known[0]
-    state = 'gone' if item.known.missing_ns is not None else relation_words(item) or 'elsewhere'
-    text = f'{with_the(item)} is {state}{seen_note(item, about)}.'
-    return yes_or_no(False, text, object_hits(known[:3]), sure=confidence_of(known[:1]))
-
-
-def _sure_of(found: FoundObjects, relation: str) -> float:
-    """Return how surely these lie so, or nothing does: from outside nobody sees what is in a thing."""
-    sure = confidence_of(found.objects or found.anchors)
-    return min(sure, PERHAPS) if relation == 'in' and not found.objects else sure
-
-
 def _where(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim | None:
     request, question = about.request, about.question
-    seen = object_hits(found)
+    here = [item for item in found if item.known.missing_ns is None]
+    seen = object_hits(here or found)
     if about.in_time:
         seen = [hit for item in found for hit in sights_in(item.known, about.scope)]
-    elif any(item.known.missing_ns is None for item in found):
-        seen = object_hits([item for item in found if item.known.missing_ns is None])
     if not seen:
         return None
     choice = Choice.LATEST if request.choice is Choice.CITED_FIRST else request.choice
@@ -152,9 +138,8 @@ def _where(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim | None:
     if own is not None and item.known.memory.end_ns <= own.end_ns:  # nobody has seen it since
         return Claim(Kind.POSITION, _own(own), hits_of([own]), confidence=ONE)
     deed = f'{_own(own)}. ' if own is not None else ''
-    text = (
-        f'{deed}{capital(with_the(item))} was {"" if about.in_time else "last "}seen{place}{others}{bearing}'
-    )
+    last = '' if about.in_time else 'last '
+    text = f'{deed}{capital(with_the(item))} was {last}seen{place}{others}{bearing}'
     return Claim(Kind.POSITION, text, seen, choice=choice, confidence=confidence_of([item]))
 
 
@@ -162,39 +147,27 @@ def _before(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim:
     moved = [item for item in found if item.known.moves]
     if not moved:
         item = found[0]
-        text = f'{capital(with_the(item))} has not been moved, as far as I know'
+        text = f'{with_the(item)} has not been moved, as far as I know'
         return Claim(Kind.POSITION, text, object_hits(found[:1]), confidence=confidence_of(found[:1]))
     item = max(moved, key=lambda item: item.known.moves[-1][1])
     left_ns, came_ns, at, _ = item.known.moves[-1]
     memory = replace(item.known.placed_at(at).memory, end_ns=max(left_ns, item.known.memory.start_ns))
     zone = about.question.zone
-    text = f'{capital(with_the(item))}, which was moved by {format_clock(came_ns, zone)}, was before'
+    text = f'{with_the(item)}, which was moved by {format_clock(came_ns, zone)}, was before'
     return Claim(Kind.POSITION, text, [Hit(memory, 1.0)], confidence=confidence_of([item]))
 
 
 def _when(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim | None:
     choice = Choice.EARLIEST if about.request.choice is Choice.EARLIEST else Choice.LATEST
-    if kinds := about.objects.changes:
-        return _when_changed(about, found, kinds[0])
+    if about.objects.changes:
+        return _became(about, found)
     sights = [Hit(seen, 1.0) for item in found for seen in seen_in(item.known.memory, about.scope)]
     if not sights:
         return None
     last = choose(sights, choice, about.question)
     item = next(item for item in found if item.known.id == last.memory.id)
-    text = f'{capital(with_the(item))} was seen'
+    text = f'{with_the(item)} was seen'
     return Claim(Kind.TIME, text, sights, choice=choice, confidence=confidence_of([item]))
-
-
-def _when_changed(about: ObjectAnswer, found: Sequence[FoundObject], kind: str) -> Claim | None:
-    changes = [change for item in found for change in changes_of(item.known, 0) if change.kind == kind]
-    if not changes:
-        return _moved(about, found) if kind == 'moved' else _still(about, found)
-    last = max(changes, key=lambda change: change.at_ns)
-    noticed = replace(
-        last.known.memory, end_ns=last.at_ns, start_ns=min(last.known.memory.start_ns, last.at_ns)
-    )
-    text = f'It was noticed that the {described(last.known)} is {_SAID[kind]}'
-    return Claim(Kind.TIME, text, [Hit(noticed, 1.0)], confidence=confidence_of([last.known]))
 
 
 def _history(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim:
@@ -202,7 +175,7 @@ def _history(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim:
     events = '; '.join(
         f'{event} {format_clock(at_ns, zone)}' for at_ns, event in events_of(item.known)[-EVENTS:]
     )
-    text = f'{capital(with_the(item))}: {events}{seen_note(item, about)}.'
+    text = f'{with_the(item)}: {events}{seen_note(item, about)}.'
     return Claim(Kind.TEXT, text, object_hits([item]), confidence=confidence_of([item]))
 
 
@@ -225,40 +198,40 @@ def _colour(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim:
     colours = Counter(item.known.facts.colour or 'of no one colour' for item in found)
     numbers = ', '.join(f'{number} {colour}' for colour, number in colours.items())
     item = next(iter(colours))
-    text = f'{capital(about.objects.thing)}: {numbers if len(found) > 1 else item}.'
+    text = f'{about.objects.thing}: {numbers if len(found) > 1 else item}.'
     return Claim(Kind.TEXT, text, object_hits(found), confidence=confidence_of(found))
 
 
-def _still(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim:
+def _became(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim:
+    """Say whether things are still there, gone or moved, or when that was noticed."""
+    asked, since_ns = about.objects, about.scope.after_ns or 0
+    changes = [change for item in found for change in changes_of(item.known, since_ns)]
+    last = max(
+        (change for change in changes if change.kind in asked.changes), key=attrgetter('at_ns'), default=None
+    )
+    if last is not None and asked.asked is Asked.WHEN:
+        known, at_ns = last.known, last.at_ns
+        noticed = replace(known.memory, end_ns=at_ns, start_ns=min(known.memory.start_ns, at_ns))
+        text = f'it was noticed that the {described(known)} is {_SAID[last.kind]}'
+        return Claim(Kind.TIME, text, [Hit(noticed, 1.0)], confidence=confidence_of([known]))
+    if last is not None and last.kind == 'moved':
+        item = next(item for item in found if item.known is last.known)
+        x, y, _ = item.known.position
+        at = relation_words(item) or f'at ({x:.1f}, {y:.1f})'
+        text = f'{with_the(item)} was moved by {format_clock(last.at_ns, about.question.zone)}, and is {at}.'
+        return yes_or_no(True, text, object_hits([item]), sure=confidence_of([item]))
     gone = [item for item in found if item.known.missing_ns is not None]
-    asked_gone = about.objects.changes == ('missing',)
     item = (gone or found)[0]
     if gone:
         count = f'{len(gone)} of {len(found)}' if len(found) > 1 else with_the(item)
-        text = f'{count} {form_of_be(gone, about)} not there any more{seen_note(item, about)}'
+        state = f'{count} {form_of_be(gone, about)} not there any more'
+    elif 'moved' in asked.changes:
+        state = f'{with_the(item)} is where it was'
     else:
-        place = relation_words(item) or 'there'
-        text = f'{with_the(item)} is {place}, as far as I know{seen_note(item, about)}'
-    yes = bool(gone) is asked_gone
-    return yes_or_no(yes, f'{text}.', object_hits(gone or found), sure=confidence_of([item]))
-
-
-def _moved(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim:
-    since_ns = about.scope.after_ns or 0
-    moves = [
-        change for item in found for change in changes_of(item.known, since_ns) if change.kind == 'moved'
-    ]
-    if not moves:
-        gone = [item for item in found if item.known.missing_ns is not None]
-        item = (gone or found)[0]
-        text = f'{with_the(item)} {"is gone" if gone else "is where it was"}{seen_note(item, about)}'
-        return yes_or_no(False, f'{text}.', object_hits([item]), sure=confidence_of([item]))
-    last = max(moves, key=lambda change: change.at_ns)
-    item = next(item for item in found if item.known is last.known)
-    by = format_clock(last.at_ns, about.question.zone)
-    x, y, _ = item.known.position
-    text = f'{with_the(item)} was moved by {by}, and is {relation_words(item) or f"at ({x:.1f}, {y:.1f})"}.'
-    return yes_or_no(True, text, object_hits([item]), sure=confidence_of([item]))
+        state = f'{with_the(item)} is {relation_words(item) or "there"}, as far as I know'
+    yes = bool(gone) if 'missing' in asked.changes else not gone and not asked.changes
+    text = f'{state}{seen_note(item, about)}.'
+    return yes_or_no(yes, text, object_hits(gone or found), sure=confidence_of([item]))
 
 
 def _in_view(about: ObjectAnswer, _: Sequence[FoundObject]) -> Claim | None:
@@ -273,30 +246,22 @@ def _in_view(about: ObjectAnswer, _: Sequence[FoundObject]) -> Claim | None:
     return Claim(Kind.TEXT, text, object_hits(found.objects), confidence=ONE)
 
 
-def _changes(about: ObjectAnswer) -> Claim | None:
+def _changes(about: ObjectAnswer, everything: Sequence[FoundObject]) -> Claim:
     """Say what appeared, moved, came back and was missed since a time, or the visit before the latest."""
-    asked, zone = about.objects, about.question.zone
-    everything = [known.known for known in about.find().objects]
-    if not everything:
-        return None
+    asked = about.objects
     since_ns, until_ns = about.scope.after_ns, about.scope.before_ns
-    visits = visits_among(everything)
     if since_ns is None and (asked.since_visit or not asked.changes or 'appeared' in asked.changes):
+        visits = visits_among(item.known for item in everything)
         since_ns = visits[-2][1] if len(visits) > 1 else visits[0][1]
-    latest = [changes[-1] for known in everything if (changes := changes_of(known, since_ns or 0, until_ns))]
-    found = [change for change in latest if change.kind in (asked.changes or tuple(_SAID))]
-    found.sort(key=lambda change: list(_SAID).index(change.kind) if change.kind != 'appeared' else len(_SAID))
-    since = f'since {format_clock(since_ns, zone)}' if since_ns else ''
+    changes = [changes_of(item.known, since_ns or 0, until_ns) for item in everything]
+    found = [made[-1] for made in changes if made and made[-1].kind in (asked.changes or _SAID)]
+    told = [(said, [one.known for one in found if one.kind == kind]) for kind, said in _SAID.items()]
+    text = '; '.join(f'{said}: {listed(known)}' for said, known in told if known)
     if not found:
-        kinds = ' or '.join(_SAID[kind] for kind in asked.changes) or 'changed'
-        text = f'nothing is known to be {kinds}'
-    else:
-        text = '; '.join(
-            f'{_SAID[kind]}: {listed(change.known for change in found if change.kind == kind)}'
-            for kind in dict.fromkeys(change.kind for change in found)
-        )
-    evidence = [Hit(change.known.memory, 1.0) for change in found] or object_hits(everything[:1])
-    return Claim(Kind.TEXT, capital(f'{since}{", " if since else ""}{text}.'), evidence, confidence=ONE)
+        text = f'nothing is known to be {" or ".join(_SAID[kind] for kind in asked.changes) or "changed"}'
+    since = f'since {format_clock(since_ns, about.question.zone)}, ' if since_ns else ''
+    evidence = object_hits([known for _, changed in told for known in changed] or everything[:1])
+    return Claim(Kind.TEXT, f'{since}{text}.', evidence, confidence=ONE)
 
 
 _ANSWERS: dict[Asked, Callable[[ObjectAnswer, Sequence[FoundObject]], Claim | None]] = {
@@ -306,7 +271,8 @@ _ANSWERS: dict[Asked, Callable[[ObjectAnswer, Sequence[FoundObject]], Claim | No
     Asked.HOW_MANY: _how_many,
     Asked.COLOUR: _colour,
     Asked.IN_VIEW: _in_view,
-    Asked.STILL: _still,
-    Asked.MOVED: _moved,
+    Asked.STILL: _became,
+    Asked.MOVED: _became,
+    Asked.CHANGES: _changes,
     Asked.HISTORY: _history,
 }

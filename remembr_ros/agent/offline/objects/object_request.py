@@ -46,7 +46,7 @@ _BE = r'(?:is|are|was|were)'
 _THINGS = r'(?:things?|objects?|items?|stuff|ones?)'
 _PUT = r'(?:there|lying|standing|sitting|located|placed|put|kept|else|now|currently|still)'
 _SEE = r'(?:can|could|do|did|have|had) (?:you|we|i|one) (?:see|seen|find|found|have|had|noticed?|know of)'
-_SOMEBODY = r'(?:any|some)(?:one|body)'
+_SOMEBODY = r'(?:did|has|have) (?:any|some)(?:one|body)'
 _PLACE = r'(?:place|position|location|spot)'
 
 _WHAT_IS = any_case(rf"""
@@ -55,10 +55,10 @@ _WHAT_IS = any_case(rf"""
     (?: (?:the )?{_THINGS})?(?: (?:that|which))?)
     (?: (?:{_THINGS}|else))?(?: (?:{_BE}|lies?|stands?|stood|sits?|sat|{_SEE}))?(?: {_PUT})* {_ANCHOR}
 """)
-_IS_THERE = any_case(rf"""
-    ^(?:(?P<which>which) |(?:{_BE}|{_SEE}) |(?=any))(?:there )?
-    (?P<thing>(?!there\b).+?)(?: {_BE})?(?: {_PUT})* {_ANCHOR}
-""")
+_WHICH_IS = any_case(rf'^which (?:there )?(?P<thing>(?!there\b).+?)(?: {_BE})?(?: {_PUT})* {_ANCHOR}')
+_IS_THERE = any_case(
+    rf'^(?:(?:{_BE}|{_SEE}) |(?=any))(?:there )?(?P<thing>(?!there\b).+?)(?: {_PUT})* {_ANCHOR}'
+)
 _THING_AT = any_case(rf'^(?P<thing>.*?\w)(?: (?:that|which))?(?: {_BE})?(?: {_PUT})* {_ANCHOR}')
 _IN_VIEW = any_case(rf"""
     ^what(?: {_THINGS})? (?:(?:(?:do|can) )?(?:you|we) (?:(?:can|currently|now) )?see
@@ -89,32 +89,27 @@ _DID = rf'(?:{_BE}|has|have|had|did|does)'
 _GONE = r'(?:been )?(?:gone|missing|away|lost|disappear(?:ed)?|vanish(?:ed)?|(?:taken|removed)(?: away)?)'
 _MOVED = r'(?:been )?(?:moved?|displaced|relocated|changed?(?: (?:its )?places?)?)'
 _ONE = r'(?!(?:any|some)(?:thing|one|body)?\b)THING'
+_BEFORE = (
+    r'before(?: (?:that|it|they|then|now|the)\b.*)?|earlier|previously|originally|formerly|at first|until then'
+    r'|in the past|used? to \w+|come from|until it (?:was )?moved|moved from'
+)
+_THERE = (
+    rf'(?:still|yet)(?: (?:there|here|around|present|where\b.*|(?:in|at) (?:its|their|the(?: same)?) {_PLACE}))?'
+    r'|where (?:it|they) (?:was|were)\b.*|there'
+)
 _OF_ONE = tuple(
     (asked, kind, any_case(f'^{pattern}$'.replace('THING', '(?P<thing>.+?)')))
     for asked, kind, pattern in (
-        (
-            Asked.BEFORE,
-            '',
-            rf'where {_DID} THING (?:been )?(?:before(?: (?:that|it|they|then|now|the)\b.*)?|earlier'
-            r'|previously|originally|formerly|at first|until then|in the past|used? to \w+|come from'
-            r'|until it (?:was )?moved|moved from)',
-        ),
+        (Asked.BEFORE, '', rf'where {_DID} THING (?:been )?(?:{_BEFORE})'),
         (Asked.BEFORE, '', rf'what (?:is|was) the (?:previous|former|old|last|original) {_PLACE} of THING'),
         (Asked.HISTORY, '', r'(?:so )?what (?:(?:has )?happened to|became of|is the history of) THING'),
-        (Asked.COLOUR, '', rf'(?:what|which) colou?r (?:{_BE}|has|have|does) THING(?: have)?'),
-        (Asked.COLOUR, '', r'what is the colou?r of THING'),
-        (
-            Asked.STILL,
-            '',
-            rf'{_BE} THING (?:still|yet)(?: (?:there|here|around|present|where\b.*'
-            rf'|(?:in|at) (?:its|their|the(?: same)?) {_PLACE}))?',
-        ),
+        (Asked.COLOUR, '', rf'(?:what|which) (?:is the )?colou?r (?:of|{_BE}|has|have|does) THING(?: have)?'),
+        (Asked.STILL, '', rf'{_BE} THING (?:{_THERE})'),
         (Asked.STILL, '', r'(?:do|does) THING still (?:exist|stand|lie|be)\b.*'),
-        (Asked.STILL, '', r'(?:is|are) THING (?:where (?:it|they) (?:was|were)\b.*|there)'),
         (Asked.STILL, 'missing', rf'{_DID} {_ONE} {_GONE}'),
-        (Asked.STILL, 'missing', rf'(?:did|has|have) {_SOMEBODY} (?:taken?|removed?) THING(?: away)?'),
+        (Asked.STILL, 'missing', rf'{_SOMEBODY} (?:taken?|removed?) THING(?: away)?'),
         (Asked.MOVED, 'moved', rf'{_DID} {_ONE} {_MOVED}'),
-        (Asked.MOVED, 'moved', rf'(?:did|has|have) {_SOMEBODY} moved? THING(?: away)?'),
+        (Asked.MOVED, 'moved', rf'{_SOMEBODY} moved? THING(?: away)?'),
         (Asked.WHEN, 'missing', rf'when {_DID} THING {_GONE}'),
         (Asked.WHEN, 'moved', rf'when {_DID} THING (?:been )?moved?'),
         (Asked.WHERE, '', rf'where {_DID} THING (?:been )?(?:moved?|put|taken|go) to'),
@@ -156,16 +151,19 @@ def _of_one(text: str) -> ObjectRequest | None:
 
 def _related(text: str, request: Request) -> ObjectRequest | None:
     """Return a question about what lies on, in, under or next to something."""
-    if request.reading:
-        return None
-    if found := _WHAT_IS.match(text):
-        return _with_anchor(Asked.RELATED, '', found)
-    if found := _IS_THERE.match(text):
-        return _with_anchor(Asked.RELATED if found['which'] else Asked.IS, target_of(found['thing']), found)
-    asked = _plainly_asked(request)
-    if asked and (found := _THING_AT.match(text)):
-        thing = target_of(found['thing'])
-        return _with_anchor(asked, thing, found) if thing or request.counting else None
+    patterns = (
+        (Asked.RELATED, _WHAT_IS),
+        (Asked.RELATED, _WHICH_IS),
+        (Asked.IS, _IS_THERE),
+        (_plainly_asked(request), _THING_AT),
+    )
+    for asked, pattern in patterns:
+        if asked and not request.reading and (found := pattern.match(text)):
+            said = found.groupdict(default='')
+            thing, anchor = target_of(said.get('thing', '')), target_of(said['anchor'])
+            relation = next(name for name in _RELATIONS if said[name.replace(' ', '_')])
+            known = anchor and (thing or asked not in (Asked.WHERE, Asked.WHEN))
+            return ObjectRequest(asked, thing, relation, anchor) if known else None
     return None
 
 
@@ -173,12 +171,6 @@ def _plainly_asked(request: Request) -> Asked | None:
     if request.counting:
         return Asked.HOW_MANY
     return {Kind.POSITION: Asked.WHERE, Kind.TIME: Asked.WHEN}.get(request.kind)
-
-
-def _with_anchor(asked: Asked, thing: str, found: re.Match[str]) -> ObjectRequest | None:
-    relation = next(name for name in _RELATIONS if found[name.replace(' ', '_')])
-    anchor = target_of(found['anchor'])
-    return ObjectRequest(asked, thing, relation, anchor) if anchor else None
 
 
 def _plain(request: Request) -> ObjectRequest | None:

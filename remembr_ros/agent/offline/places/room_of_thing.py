@@ -39,21 +39,17 @@ def in_room(answer: Answer, question: Question) -> Answer:
 
     A camera looks ahead: what it saw from a doorway is in the next room more often than in its own.
     """
-    asked = without_room(question.text, question.places) != question.text
-    if (
-        not asked
-        or answer.kind is not Kind.POSITION
-        or any(hit.memory.source == PLACE for hit in answer.evidence)
-    ):
+    of_room = without_room(question.text, question.places) != question.text
+    is_room = any(hit.memory.source == PLACE for hit in answer.evidence)
+    if not of_room or is_room or answer.kind is not Kind.POSITION:
         return answer
     latest = sorted((hit.memory for hit in answer.evidence), key=lambda memory: -memory.end_ns)[:SIGHTS]
-    votes: Counter[str] = Counter()
-    for memory in latest:
-        for metres in AHEAD_M if memory.source == CAPTIONER else AHEAD_M[:1]:
-            if memory.pose is None:
-                continue
-            point = memory.pose.in_map((metres, 0.0, 0.0))
-            if found := question.places.of_pose(memory.map_id, Pose(*point)):
-                votes[found.said] += 1
+    votes = Counter(
+        found.said
+        for memory in latest
+        for metres in (AHEAD_M if memory.source == CAPTIONER else AHEAD_M[:1])
+        if memory.pose is not None
+        and (found := question.places.of_pose(memory.map_id, Pose(*memory.pose.in_map((metres, 0.0, 0.0)))))
+    )
     place = f'In {votes.most_common(1)[0][0]}: ' if votes else 'In no place that has a name: '
     return replace(answer, text=f'{place}{answer.text}')
