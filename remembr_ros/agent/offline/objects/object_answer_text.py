@@ -6,6 +6,7 @@ from functools import cached_property
 from math import dist
 
 from remembr_ros.agent.model.answer import Question
+from remembr_ros.agent.model.grounding import shown
 from remembr_ros.agent.model.memory_prompt import ago
 from remembr_ros.agent.offline.objects.object_request import ObjectRequest
 from remembr_ros.agent.offline.request import Request
@@ -17,7 +18,7 @@ from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.objects.known import KnownObject, seen_in
 from remembr_ros.memory.objects.query import FoundObject, FoundObjects, ObjectQuery
 from remembr_ros.memory.objects.relations import stays_of
-from remembr_ros.memory.objects.wording import described, listed, presence_note
+from remembr_ros.memory.objects.wording import described, presence_note
 from remembr_ros.memory.recall_protocol import Recall
 
 ONE = 0.9  # how surely a thing that was seen often, and called the same each time, is what it is called
@@ -69,9 +70,8 @@ class ObjectAnswer:
         return self.recall.find_objects(ObjectQuery(called, scope=scope, **conditions))  # type: ignore[arg-type]
 
 
-def object_hits(found: Iterable[FoundObject | KnownObject]) -> list[Hit]:
-    known = (item.known if isinstance(item, FoundObject) else item for item in found)
-    return [Hit(item.memory, 1.0) for item in known]
+def object_hits(found: Iterable[FoundObject]) -> list[Hit]:
+    return shown(item.known.memory for item in found)
 
 
 def sights_in(known: KnownObject, scope: Scope) -> list[Hit]:
@@ -97,13 +97,9 @@ def capital(text: str) -> str:
     return f'{text[:1].upper()}{text[1:]}'
 
 
-def relation_words(item: FoundObject, before: str = '') -> str:
-    """Return what an object lies on, in or under, else next to; empty: nobody knows."""
-    return next((f'{before}{relation.words}' for relation in item.relations), '')
-
-
-def listed_objects(found: Iterable[FoundObject]) -> str:
-    return listed(item.known for item in found)
+def relation_words(item: FoundObject, otherwise: str) -> str:
+    """Return what an object lies on, in or under, else next to; otherwise: nobody knows."""
+    return next((relation.words for relation in item.relations), otherwise)
 
 
 def seen_note(item: FoundObject, about: ObjectAnswer) -> str:
@@ -113,9 +109,9 @@ def seen_note(item: FoundObject, about: ObjectAnswer) -> str:
     return f', {seen}, {note}' if note else f', {seen}'
 
 
-def confidence_of(found: Iterable[FoundObject | KnownObject]) -> float:
-    """Return how surely the first of some objects is what it is called."""
-    known = next(item.known if isinstance(item, FoundObject) else item for item in found)
+def confidence_of(item: FoundObject) -> float:
+    """Return how surely an object is what it is called."""
+    known = item.known
     labels, seen = known.facts.labels, known.facts.observations
     agreed = 1.0 if known.facts.named else labels[known.recognised_as] / sum(labels.values())
     return ONE * agreed * seen / (seen + 1)

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from operator import attrgetter
 
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim, choose, yes_or_no
@@ -14,7 +13,6 @@ from remembr_ros.agent.offline.objects.object_answer_text import (
     capital,
     confidence_of,
     form_of_be,
-    listed_objects,
     object_hits,
     relation_words,
     seen_note,
@@ -29,9 +27,8 @@ from remembr_ros.memory.deeds.query import Occurrence
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.model.record import CAPTIONER
-from remembr_ros.memory.objects.known import seen_in
 from remembr_ros.memory.objects.query import FoundObject, FoundObjects, is_meant
-from remembr_ros.memory.objects.wording import changes_of, described, events_of, listed, visits_among
+from remembr_ros.memory.objects.wording import changes_of, events_of, listed, visits_among
 from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.timestamps import format_clock
 
@@ -81,18 +78,21 @@ def _related(about: ObjectAnswer) -> Claim | None:
     found = near.objects
     if found and asked.asked in (Asked.WHERE, Asked.WHEN):
         return _ANSWERS[asked.asked](about, found)
-    place, evidence = f'{asked.relation} the {asked.anchor}', object_hits(found or near.anchors)
-    be, things, sure = form_of_be(found, about), listed_objects(found), confidence_of(found or near.anchors)
+    place, be, things = (
+        f'{asked.relation} the {asked.anchor}',
+        form_of_be(found, about),
+        listed(item.known for item in found),
+    )
+    cited = found or anchors
+    sure = confidence_of(cited[0])
     if asked.asked is Asked.IS and known and not found:
-        item = known[0]
-        state = 'gone' if item.known.missing_ns is not None else relation_words(item) or 'elsewhere'
-        evidence, sure = object_hits(known[:3]), confidence_of(known)
-        text = f'{with_the(item)} is {state}{seen_note(item, about)}.'
+        item, cited = known[0], known[:3]
+        state = 'gone' if item.known.missing_ns is not None else relation_words(item, 'elsewhere')
+        text, sure = f'{with_the(item)} is {state}{seen_note(item, about)}.', confidence_of(item)
     elif not found:
         text = f'{f"no {asked.thing}" if asked.thing else "nothing"} that I know of {be} {place}.'
-        sure = (
-            min(sure, PERHAPS) if asked.relation == 'in' else sure
-        )  # from outside nobody sees what is in it
+        if asked.relation == 'in':  # from outside nobody sees what is in it
+            sure = min(sure, PERHAPS)
     elif asked.asked is Asked.IS:
         text = f'{things} {be} {place}{seen_note(found[0], about)}.'
     elif asked.asked is Asked.HOW_MANY:
@@ -100,12 +100,12 @@ def _related(about: ObjectAnswer) -> Claim | None:
     else:
         text = f'{place}{" there was" if about.in_time else ""}: {things}.'
     if asked.asked is Asked.IS:
-        return yes_or_no(bool(found), text, evidence, sure=sure)
+        return yes_or_no(bool(found), text, object_hits(cited), sure=sure)
     own = _put_there(about, near) if asked.asked is Asked.RELATED and asked.relation in ('in', 'on') else []
     if own and not about.in_time:
         text = ' '.join([capital(text)] * bool(found) + [f'{_own(deed)}.' for deed in own])
-        evidence, sure = [*evidence, *hits_of(own)], ONE
-    return Claim(Kind.TEXT, text, evidence, confidence=sure)
+        return Claim(Kind.TEXT, text, [*object_hits(cited), *hits_of(own)], confidence=ONE)
+    return Claim(Kind.TEXT, text, object_hits(cited), confidence=sure)
 
 
 def _put_there(about: ObjectAnswer, found: FoundObjects) -> list[Occurrence]:
@@ -120,18 +120,24 @@ def _own(deed: Occurrence) -> str:
     return f'I {deed.memory.caption[:1].lower()}{deed.memory.caption[1:].rstrip(".")}'
 
 
-def _where(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim | None:
-    request, question = about.request, about.question
-    here = [item for item in found if item.known.missing_ns is None]
-    seen = object_hits(here or found)
-    if about.in_time:
+def _seen(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim | None:
+    """Say where or when things were seen, else when something became of them."""
+    when, choice = about.objects.asked is Asked.WHEN, about.request.choice
+    if when and about.objects.changes:
+        return _became(about, found)
+    if choice is Choice.CITED_FIRST or (when and choice is not Choice.EARLIEST):
+        choice = Choice.LATEST
+    seen = object_hits([item for item in found if item.known.missing_ns is None] or found)
+    if when or about.in_time:
         seen = [hit for item in found for hit in sights_in(item.known, about.scope)]
     if not seen:
         return None
-    choice = Choice.LATEST if request.choice is Choice.CITED_FIRST else request.choice
-    decisive = choose(seen, choice, question)
+    decisive = choose(seen, choice, about.question)
     item = next(item for item in found if item.known.id == decisive.memory.id)
-    place = '' if about.in_time or item.known.missing_ns else relation_words(item, ' ')
+    if when:
+        text = f'{with_the(item)} was seen'
+        return Claim(Kind.TIME, text, seen, choice=choice, confidence=confidence_of(item))
+    place = '' if about.in_time or item.known.missing_ns else relation_words(item, '')
     others = f', one of {len(seen)}' if len(seen) > 1 else ''
     bearing = '' if item.known.facts.measured else ' in this direction, how far away is not known'
     own = about.own_deed(item.known)
@@ -139,87 +145,68 @@ def _where(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim | None:
         return Claim(Kind.POSITION, _own(own), hits_of([own]), confidence=ONE)
     deed = f'{_own(own)}. ' if own is not None else ''
     last = '' if about.in_time else 'last '
-    text = f'{deed}{capital(with_the(item))} was {last}seen{place}{others}{bearing}'
-    return Claim(Kind.POSITION, text, seen, choice=choice, confidence=confidence_of([item]))
+    text = f'{deed}{capital(with_the(item))} was {last}seen{place and f" {place}"}{others}{bearing}'
+    return Claim(Kind.POSITION, text, seen, choice=choice, confidence=confidence_of(item))
 
 
 def _before(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim:
-    moved = [item for item in found if item.known.moves]
-    if not moved:
-        item = found[0]
+    item = max(found, key=lambda item: [came_ns for _, came_ns, _, _ in item.known.moves[-1:]])
+    known, sure = item.known, confidence_of(item)
+    if not known.moves:
         text = f'{with_the(item)} has not been moved, as far as I know'
-        return Claim(Kind.POSITION, text, object_hits(found[:1]), confidence=confidence_of(found[:1]))
-    item = max(moved, key=lambda item: item.known.moves[-1][1])
-    left_ns, came_ns, at, _ = item.known.moves[-1]
-    memory = replace(item.known.placed_at(at).memory, end_ns=max(left_ns, item.known.memory.start_ns))
-    zone = about.question.zone
-    text = f'{with_the(item)}, which was moved by {format_clock(came_ns, zone)}, was before'
-    return Claim(Kind.POSITION, text, [Hit(memory, 1.0)], confidence=confidence_of([item]))
-
-
-def _when(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim | None:
-    choice = Choice.EARLIEST if about.request.choice is Choice.EARLIEST else Choice.LATEST
-    if about.objects.changes:
-        return _became(about, found)
-    sights = [Hit(seen, 1.0) for item in found for seen in seen_in(item.known.memory, about.scope)]
-    if not sights:
-        return None
-    last = choose(sights, choice, about.question)
-    item = next(item for item in found if item.known.id == last.memory.id)
-    text = f'{with_the(item)} was seen'
-    return Claim(Kind.TIME, text, sights, choice=choice, confidence=confidence_of([item]))
+        return Claim(Kind.POSITION, text, object_hits([item]), confidence=sure)
+    left_ns, came_ns, at, _ = known.moves[-1]
+    memory = replace(known.placed_at(at).memory, end_ns=max(left_ns, known.memory.start_ns))
+    text = f'{with_the(item)}, which was moved by {format_clock(came_ns, about.question.zone)}, was before'
+    return Claim(Kind.POSITION, text, [Hit(memory, 1.0)], confidence=sure)
 
 
 def _history(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim:
     item, zone = found[0], about.question.zone
-    events = '; '.join(
-        f'{event} {format_clock(at_ns, zone)}' for at_ns, event in events_of(item.known)[-EVENTS:]
-    )
-    text = f'{with_the(item)}: {events}{seen_note(item, about)}.'
-    return Claim(Kind.TEXT, text, object_hits([item]), confidence=confidence_of([item]))
+    events = [f'{event} {format_clock(at_ns, zone)}' for at_ns, event in events_of(item.known)[-EVENTS:]]
+    text = f'{with_the(item)}: {"; ".join(events)}{seen_note(item, about)}.'
+    return Claim(Kind.TEXT, text, object_hits([item]), confidence=confidence_of(item))
 
 
 def _how_many(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim | None:
-    if about.in_time:
-        window = about.scope.after_ns, about.scope.before_ns
-        found = [item for item in found if item.known.seen_within(*window)]
-        if not found:
-            return None
+    found = [item for item in found if item.known.seen_within(about.scope.after_ns, about.scope.before_ns)]
+    if not found:
+        return None
     present = [item for item in found if item.known.missing_ns is None]
     gone = f', {len(found) - len(present)} more gone' if len(present) < len(found) else ''
     number = 'one is known' if len(present) == 1 else f'{len(present) or "none"} are known'
     text = f'{about.request.thing}: {number}, each at a place of its own{gone}.'
     if not about.objects.thing:
-        text = f'{len(present)} objects are known: {listed_objects(present)}{gone}.'
-    return Claim(Kind.TEXT, text, object_hits(present or found), confidence=confidence_of(found))
+        text = f'{len(present)} objects are known: {listed(item.known for item in present)}{gone}.'
+    return Claim(Kind.TEXT, text, object_hits(present or found), confidence=confidence_of(found[0]))
 
 
 def _colour(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim:
     colours = Counter(item.known.facts.colour or 'of no one colour' for item in found)
-    numbers = ', '.join(f'{number} {colour}' for colour, number in colours.items())
-    item = next(iter(colours))
-    text = f'{about.objects.thing}: {numbers if len(found) > 1 else item}.'
-    return Claim(Kind.TEXT, text, object_hits(found), confidence=confidence_of(found))
+    numbers = ', '.join(
+        f'{number} {colour}' if len(found) > 1 else colour for colour, number in colours.items()
+    )
+    text = f'{about.objects.thing}: {numbers}.'
+    return Claim(Kind.TEXT, text, object_hits(found), confidence=confidence_of(found[0]))
 
 
 def _became(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim:
     """Say whether things are still there, gone or moved, or when that was noticed."""
     asked, since_ns = about.objects, about.scope.after_ns or 0
-    changes = [change for item in found for change in changes_of(item.known, since_ns)]
-    last = max(
-        (change for change in changes if change.kind in asked.changes), key=attrgetter('at_ns'), default=None
-    )
-    if last is not None and asked.asked is Asked.WHEN:
-        known, at_ns = last.known, last.at_ns
-        noticed = replace(known.memory, end_ns=at_ns, start_ns=min(known.memory.start_ns, at_ns))
-        text = f'it was noticed that the {described(known)} is {_SAID[last.kind]}'
-        return Claim(Kind.TIME, text, [Hit(noticed, 1.0)], confidence=confidence_of([known]))
-    if last is not None and last.kind == 'moved':
-        item = next(item for item in found if item.known is last.known)
-        x, y, _ = item.known.position
-        at = relation_words(item) or f'at ({x:.1f}, {y:.1f})'
-        text = f'{with_the(item)} was moved by {format_clock(last.at_ns, about.question.zone)}, and is {at}.'
-        return yes_or_no(True, text, object_hits([item]), sure=confidence_of([item]))
+    changes = [(change, item) for item in found for change in changes_of(item.known, since_ns)]
+    of_kind = [(change, item) for change, item in changes if change.kind in asked.changes]
+    if of_kind:
+        last, item = max(of_kind, key=lambda pair: pair[0].at_ns)
+        memory, at_ns, sure = item.known.memory, last.at_ns, confidence_of(item)
+        if asked.asked is Asked.WHEN:
+            noticed = replace(memory, end_ns=at_ns, start_ns=min(memory.start_ns, at_ns))
+            text = f'it was noticed that {with_the(item)} is {_SAID[last.kind]}'
+            return Claim(Kind.TIME, text, [Hit(noticed, 1.0)], confidence=sure)
+        if last.kind == 'moved':
+            x, y, _ = item.known.position
+            by, at = format_clock(at_ns, about.question.zone), relation_words(item, f'at ({x:.1f}, {y:.1f})')
+            text = f'{with_the(item)} was moved by {by}, and is {at}.'
+            return yes_or_no(True, text, object_hits([item]), sure=sure)
     gone = [item for item in found if item.known.missing_ns is not None]
     item = (gone or found)[0]
     if gone:
@@ -228,10 +215,10 @@ def _became(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim:
     elif 'moved' in asked.changes:
         state = f'{with_the(item)} is where it was'
     else:
-        state = f'{with_the(item)} is {relation_words(item) or "there"}, as far as I know'
+        state = f'{with_the(item)} is {relation_words(item, "there")}, as far as I know'
     yes = bool(gone) if 'missing' in asked.changes else not gone and not asked.changes
     text = f'{state}{seen_note(item, about)}.'
-    return yes_or_no(yes, text, object_hits(gone or found), sure=confidence_of([item]))
+    return yes_or_no(yes, text, object_hits(gone or found), sure=confidence_of(item))
 
 
 def _in_view(about: ObjectAnswer, _: Sequence[FoundObject]) -> Claim | None:
@@ -242,7 +229,7 @@ def _in_view(about: ObjectAnswer, _: Sequence[FoundObject]) -> Claim | None:
     seen = any(item.known.seen_within(now.after_ns, None) for item in found.objects)
     if not seen and (not found.objects or about.recall.count(now)):
         return None
-    text = f'{head}: {listed_objects(found.objects)}.'
+    text = f'{head}: {listed(item.known for item in found.objects)}.'
     return Claim(Kind.TEXT, text, object_hits(found.objects), confidence=ONE)
 
 
@@ -253,21 +240,25 @@ def _changes(about: ObjectAnswer, everything: Sequence[FoundObject]) -> Claim:
     if since_ns is None and (asked.since_visit or not asked.changes or 'appeared' in asked.changes):
         visits = visits_among(item.known for item in everything)
         since_ns = visits[-2][1] if len(visits) > 1 else visits[0][1]
-    changes = [changes_of(item.known, since_ns or 0, until_ns) for item in everything]
-    found = [made[-1] for made in changes if made and made[-1].kind in (asked.changes or _SAID)]
-    told = [(said, [one.known for one in found if one.kind == kind]) for kind, said in _SAID.items()]
-    text = '; '.join(f'{said}: {listed(known)}' for said, known in told if known)
+    changes = [(item, changes_of(item.known, since_ns or 0, until_ns)) for item in everything]
+    latest = [(item, made[-1].kind) for item, made in changes if made]
+    told = {kind: [item for item, last in latest if last == kind] for kind in asked.changes or _SAID}
+    found = [item for changed in told.values() for item in changed]
+    text = '; '.join(
+        f'{_SAID[kind]}: {listed(item.known for item in changed)}'
+        for kind, changed in told.items()
+        if changed
+    )
     if not found:
         text = f'nothing is known to be {" or ".join(_SAID[kind] for kind in asked.changes) or "changed"}'
     since = f'since {format_clock(since_ns, about.question.zone)}, ' if since_ns else ''
-    evidence = object_hits([known for _, changed in told for known in changed] or everything[:1])
-    return Claim(Kind.TEXT, f'{since}{text}.', evidence, confidence=ONE)
+    return Claim(Kind.TEXT, f'{since}{text}.', object_hits(found or everything[:1]), confidence=ONE)
 
 
 _ANSWERS: dict[Asked, Callable[[ObjectAnswer, Sequence[FoundObject]], Claim | None]] = {
-    Asked.WHERE: _where,
+    Asked.WHERE: _seen,
     Asked.BEFORE: _before,
-    Asked.WHEN: _when,
+    Asked.WHEN: _seen,
     Asked.HOW_MANY: _how_many,
     Asked.COLOUR: _colour,
     Asked.IN_VIEW: _in_view,

@@ -70,7 +70,7 @@ _EVERYTHING = any_case(rf"""
 """)
 _CHANGED = {
     'moved': r'moved?|displaced|relocated|(?:at|in) (?:another|a (?:different|new)) place|elsewhere',
-    'missing': r'missing|gone|disappear(?:ed)?|vanished|taken(?: away)?|removed|lost',
+    'missing': r'missing|gone|away|lost|disappear(?:ed)?|vanish(?:ed)?|(?:taken|removed)(?: away)?',
     'appeared': r'new|appear(?:ed)?|added|brought(?: here)?|arrived|come|came',
     '': r'chang(?:ed?|es)|different|differ',
 }
@@ -78,24 +78,20 @@ _CHANGES = any_case(rf"""
     ^(?:(?:what|which|has|have|did|does|{_BE}|any|something|anything|list|show|me|the|all|there|been|it|here|else
     |how|many|{_THINGS}) )+(?P<what>{'|'.join(_CHANGED.values())})\b(?P<rest>.*)$
 """)
-_VISIT = any_case(r"""
-    \b(?:since|from|to|with|between) (?:(?:the|your|my|our) )*(?:last|previous|latest) (?:visit|time|round
-    |tour|trip|patrol|drive|look|inspection)\b
-    |\bsince (?:you|we|i) (?:were|was|came|looked)\b
-""")
+_VISIT = any_case(r'\b(?:last|previous|latest)\b|\bsince (?:you|we|i)\b')
 _LATER = any_case(r' (?:now|currently|right now|at the moment|please|again)$')
 _SHORT = any_case(r"^(what|where|which)'s\b")
 _DID = rf'(?:{_BE}|has|have|had|did|does)'
-_GONE = r'(?:been )?(?:gone|missing|away|lost|disappear(?:ed)?|vanish(?:ed)?|(?:taken|removed)(?: away)?)'
-_MOVED = r'(?:been )?(?:moved?|displaced|relocated|changed?(?: (?:its )?places?)?)'
+_GONE = f'(?:been )?(?:{_CHANGED["missing"]})'
+_MOVED = f'(?:been )?(?:{_CHANGED["moved"]}|changed?(?: (?:its )?places?)?)'
 _ONE = r'(?!(?:any|some)(?:thing|one|body)?\b)THING'
 _BEFORE = (
-    r'before(?: (?:that|it|they|then|now|the)\b.*)?|earlier|previously|originally|formerly|at first|until then'
-    r'|in the past|used? to \w+|come from|until it (?:was )?moved|moved from'
+    r'before(?: (?:that|it|they|then|now|the)\b.*)?|earlier|previously|originally|formerly|at first'
+    r'|until then|in the past|used? to \w+|come from|until it (?:was )?moved|moved from'
 )
 _THERE = (
-    rf'(?:still|yet)(?: (?:there|here|around|present|where\b.*|(?:in|at) (?:its|their|the(?: same)?) {_PLACE}))?'
-    r'|where (?:it|they) (?:was|were)\b.*|there'
+    r'(?:still|yet)(?: (?:there|here|around|present|where\b.*'
+    rf'|(?:in|at) (?:its|their|the(?: same)?) {_PLACE}))?|where (?:it|they) (?:was|were)\b.*|there'
 )
 _OF_ONE = tuple(
     (asked, kind, any_case(f'^{pattern}$'.replace('THING', '(?P<thing>.+?)')))
@@ -103,7 +99,7 @@ _OF_ONE = tuple(
         (Asked.BEFORE, '', rf'where {_DID} THING (?:been )?(?:{_BEFORE})'),
         (Asked.BEFORE, '', rf'what (?:is|was) the (?:previous|former|old|last|original) {_PLACE} of THING'),
         (Asked.HISTORY, '', r'(?:so )?what (?:(?:has )?happened to|became of|is the history of) THING'),
-        (Asked.COLOUR, '', rf'(?:what|which) (?:is the )?colou?r (?:of|{_BE}|has|have|does) THING(?: have)?'),
+        (Asked.COLOUR, '', rf'wh(?:at|ich) (?:is the )?colou?r (?:of|has|have|does|{_BE}) THING(?: have)?'),
         (Asked.STILL, '', rf'{_BE} THING (?:{_THERE})'),
         (Asked.STILL, '', r'(?:do|does) THING still (?:exist|stand|lie|be)\b.*'),
         (Asked.STILL, 'missing', rf'{_DID} {_ONE} {_GONE}'),
@@ -175,7 +171,6 @@ def _plainly_asked(request: Request) -> Asked | None:
 
 def _plain(request: Request) -> ObjectRequest | None:
     """Return a question about the place, the time or the number of things alone."""
-    if request.relation is not None or not request.phrase or request.deed or request.comparing:
-        return None
-    asked = None if request.visits else _plainly_asked(request)
+    unclear = request.relation is not None or not request.phrase or request.deed or request.comparing
+    asked = None if unclear or request.visits else _plainly_asked(request)
     return ObjectRequest(asked, request.target) if asked else None

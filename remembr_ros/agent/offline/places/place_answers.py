@@ -1,11 +1,11 @@
 """What the rules answer about named places: who was where for how long is measured, and never guessed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from remembr_ros.agent.model.answer import Kind, Question
-from remembr_ros.agent.model.grounding import Choice, Claim, yes_or_no
+from remembr_ros.agent.model.grounding import Choice, Claim, shown, yes_or_no
 from remembr_ros.agent.offline.answer_sentences import what_is_there
 from remembr_ros.agent.offline.places.place_request import PlaceAsked, PlaceRequest, parse_places
 from remembr_ros.agent.offline.request import Request
@@ -92,19 +92,20 @@ def _here(about: _About) -> Claim:
         return _never(about)
     known = question.here is not None
     found = places.of_pose(question.map_id, question.here) if known else places.of(newest[0].memory)
-    text = (
-        f'I {"am" if known else "was last"} in {"no place that has a name" if found is None else found.said}.'
+    name = 'no place that has a name' if found is None else found.said
+    text, hits = (
+        f'I {"am" if known else "was last"} in {name}.',
+        newest if found is None else shown([found.memory]),
     )
-    shown = newest if found is None else [_hit(found)]
     if not about.asked.places:
-        return Claim(Kind.TEXT, text, shown)
-    return yes_or_no(found is not None and places.is_part(found, about.asked.places[0]), text, shown)
+        return Claim(Kind.TEXT, text, hits)
+    return yes_or_no(found is not None and places.is_part(found, about.asked.places[0]), text, hits)
 
 
 def _known(about: _About) -> Claim:
     known = sorted(about.places.all, key=lambda place: place.name)
     number = 'One place has a name' if len(known) == 1 else f'{len(known)} places have names'
-    return Claim(Kind.TEXT, f'{number}: {described(known)}.', list(map(_hit, known)))
+    return Claim(Kind.TEXT, f'{number}: {described(known)}.', shown(place.memory for place in known))
 
 
 def _visited(about: _About) -> Claim:
@@ -112,51 +113,47 @@ def _visited(about: _About) -> Claim:
     if (at_ns := about.request.window.at_ns) is not None:
         found = [min(found, key=lambda visit: max(visit.start_ns - at_ns, at_ns - visit.end_ns))]
     if about.asked.says('first|last'):
-        visit = found[0] if about.asked.says('first') else found[-1]
-        return Claim(Kind.TEXT, f'That was {visit.place.said}, {_when(visit, about)}.', [_of(visit)])
-    first_visit: dict[NamedPlace, PlaceVisit] = {}
-    for visit in found:
-        first_visit.setdefault(visit.place, visit)
-    return Claim(Kind.TEXT, f'I was in {_counted([*first_visit], about)}.', [*map(_of, first_visit.values())])
+        visit = found[0 if about.asked.says('first') else -1]
+        return Claim(Kind.TEXT, f'That was {visit.place.said}, {_when(visit, about)}.', _middles([visit]))
+    stays = _by_place(found)
+    return Claim(
+        Kind.TEXT, f'I was in {_counted(stays, about)}.', _middles([made[0] for made in stays.values()])
+    )
 
 
 def _unvisited(about: _About) -> Claim:
     if not about.recall.count(about.scope):
         return _never(about)
     seen, places = {visit.place for visit in about.visits}, about.places
-    left = [place for place in places.all if not any(places.is_part(other, place) for other in seen)]
+    by_name = sorted(places.all, key=lambda place: place.name)
+    left = [place for place in by_name if not any(places.is_part(other, place) for other in seen)]
     if not left:
-        return Claim(Kind.TEXT, 'I was in every place that has a name.', _shown(about.visits))
-    left.sort(key=lambda place: place.name)
-    return Claim(Kind.TEXT, f'I was not in {_counted(left, about)}.', [*map(_hit, left)])
+        return Claim(Kind.TEXT, 'I was in every place that has a name.', _middles(about.visits))
+    return Claim(Kind.TEXT, f'I was not in {_counted(left, about)}.', shown(place.memory for place in left))
 
 
 def _next(about: _About) -> Claim | None:
-    [place] = about.asked.places
     if not about.visits:
         return None  # it may have been seen, from elsewhere
     here = about.visits[0 if about.asked.says('first') else -1]
     found = [visit for visit in about.all_visits if visit.robot == here.robot]
     if about.asked.says('after'):
-        when = f'after {place.said}'
+        when = f'after {here.place.said}'
         found = [visit for visit in found if visit.end_ns > here.end_ns]
     else:
-        when = f'before {place.said}'
+        when = f'before {here.place.said}'
         found = [visit for visit in found if visit.start_ns < here.start_ns]
         found.sort(key=lambda visit: -visit.end_ns)
     if not found:
         return Claim(Kind.NOT_SEEN, f'I remember no place {when}.')
     told = found if about.asked.says('rooms|places|areas') else found[:1]
-    return Claim(Kind.TEXT, f'I was in {_in_turn(told)} {when}.', _shown(told))
+    return Claim(Kind.TEXT, f'I was in {described([*_by_place(told)])} {when}.', _middles(told))
 
 
 def _most(about: _About) -> Claim:
-    stays: dict[NamedPlace, list[PlaceVisit]] = {}
-    for visit in about.visits:
-        stays.setdefault(visit.place, []).append(visit)
     often = about.asked.says('often|frequently|visit|visited|times')
     ordered = sorted(
-        stays.values(),
+        _by_place(about.visits).values(),
         key=lambda made: (len(made), _spent_s(made)) if often else (_spent_s(made), len(made)),
         reverse=not about.asked.says('shortest|least|briefest'),
     )
@@ -164,9 +161,9 @@ def _most(about: _About) -> Claim:
         f'{made[0].place.said} ({format_duration(_spent_s(made))}, {times_said(made)})' for made in ordered
     ]
     if about.asked.says('each|every'):
-        return Claim(Kind.TEXT, f'I was in {", ".join(texts)}.', [_of(made[0]) for made in ordered])
+        return Claim(Kind.TEXT, f'I was in {", ".join(texts)}.', _middles([made[0] for made in ordered]))
     others = f'; then {" and ".join(texts[1:3])}' if texts[1:] else ''
-    return Claim(Kind.TEXT, f'That was {texts[0]}{others}.', _shown(ordered[0]))
+    return Claim(Kind.TEXT, f'That was {texts[0]}{others}.', _middles(ordered[0]))
 
 
 def _stays(about: _About) -> Claim:
@@ -174,12 +171,12 @@ def _stays(about: _About) -> Claim:
     found, [place], kind = about.visits, about.asked.places, about.request.kind
     was = f'I was in {place.said}'
     if about.request.visits:
-        return Claim(Kind.TEXT, f'{was} {times_said(found)}.', _shown(found))
+        return Claim(Kind.TEXT, f'{was} {times_said(found)}.', _middles(found))
     if kind is Kind.BINARY:
         text = f'{was} {times_said(found)}, last {_when(found[-1], about)}.'
-        return yes_or_no(True, text, [_of(found[-1])])
+        return yes_or_no(True, text, _middles(found[-1:]))
     if kind is Kind.DURATION:
-        hits, end = [*map(_of, found)], Hit(found[-1].memories[-1], 1.0)
+        hits, end = _middles(found), Hit(found[-1].memories[-1], 1.0)
         text = f'{was} {times_said(found)}, in all'
         return Claim(Kind.DURATION, text, hits, start=hits[0], end=end, duration_s=_spent_s(found))
     first = about.asked.says('first')
@@ -200,9 +197,8 @@ def _contents(about: _About) -> Claim:
     inside = replace(about.scope, place=place.name, map_id=place.memory.map_id)
     things = about.recall.find_objects(ObjectQuery(scope=inside, missing=False, limit=SHOWN))
     if things.objects:
-        names = listed(thing.known for thing in things.objects)
-        hits = [Hit(thing.known.memory, 1.0) for thing in things.objects]
-        return Claim(Kind.TEXT, f'In {place.said}: {names}.', hits)
+        known = [thing.known for thing in things.objects]
+        return Claim(Kind.TEXT, f'In {place.said}: {listed(known)}.', shown(thing.memory for thing in known))
     hits = about.recall.find(Query(scope=inside, limit=SHOWN))
     if not hits:
         return Claim(Kind.NOT_SEEN, f'I remember nothing of {place.said}.')
@@ -211,7 +207,7 @@ def _contents(about: _About) -> Claim:
 
 def _where(about: _About) -> Claim:
     [place] = about.asked.places
-    return Claim(Kind.POSITION, f'{place.said[0].upper()}{place.said[1:]} is', [_hit(place)])
+    return Claim(Kind.POSITION, f'{place.said[0].upper()}{place.said[1:]} is', shown([place.memory]))
 
 
 def _between(about: _About) -> Claim:
@@ -222,35 +218,34 @@ def _between(about: _About) -> Claim:
         metres = distance(first.pose.position, second.pose.position)
         way = f'{first.said} to that of {second.said}'
         text = f'From the middle of {way} it is {metres:.1f} m in a straight line.'
-        return Claim(Kind.TEXT, text, [_hit(first), _hit(second)])
-    passages = _passages(about, first, second)
-    if not passages and not about.asked.says('from'):
-        passages = _passages(about, second, first)
-    if not passages:
+        return Claim(Kind.TEXT, text, shown([first.memory, second.memory]))
+    passage = _passage(about, first, second)
+    if not passage and not about.asked.says('from'):
+        passage = _passage(about, second, first)
+    if not passage:
         return Claim(Kind.NOT_SEEN, f'I do not remember going from {first.said} to {second.said}.')
-    left, *between, came = max(passages, key=lambda passage: passage[-1].start_ns)
+    left, *between, came = passage
     ends = Hit(left.memories[-1], 1.0), Hit(came.memories[0], 1.0)
     way = f'from {left.place.said} to {came.place.said}'
     if about.request.kind is Kind.DURATION:
         seconds = max(came.start_ns - left.end_ns, 0) / NS
         return Claim(Kind.DURATION, f'Going {way} took', ends, start=ends[0], end=ends[1], duration_s=seconds)
     if about.asked.says('rooms?|places?'):
-        text = f'Going {way} I came through {_in_turn(between) or "no other place"}.'
-        return Claim(Kind.TEXT, text, [*ends, *map(_of, between)])
+        text = f'Going {way} I came through {described([*_by_place(between)]) or "no other place"}.'
+        return Claim(Kind.TEXT, text, [*ends, *_middles(between)])
     scope = about.scope.within(left.end_ns, came.start_ns)
     hits = about.recall.find(Query(scope=scope, limit=SHOWN)) if scope else []
     return Claim(Kind.TEXT, what_is_there(hits or ends, f'on the way {way}'), hits or ends)
 
 
-def _passages(about: _About, start: NamedPlace, goal: NamedPlace) -> list[list[PlaceVisit]]:
-    """Return how robots went from a place to another one: the visits to both, and those between."""
-    found: list[list[PlaceVisit]] = []
+def _passage(about: _About, start: NamedPlace, goal: NamedPlace) -> list[PlaceVisit]:
+    """Return how a robot went from a place to another one last: its visits, from the one to the other."""
+    ways: list[list[PlaceVisit]] = []
     for robot in {visit.robot for visit in about.all_visits}:
         made = [visit for visit in about.all_visits if visit.robot == robot]
         at_ends = [i for i, visit in enumerate(made) if visit.place in (start, goal)]
-        ways = (made[i : j + 1] for i, j in pairwise(at_ends))
-        found += [way for way in ways if (way[0].place, way[-1].place) == (start, goal)]
-    return found
+        ways += [made[i : j + 1] for i, j in pairwise(at_ends) if made[i].place == start != made[j].place]
+    return max(ways, key=lambda way: way[-1].start_ns, default=[])
 
 
 def _never(about: _About) -> Claim:
@@ -259,31 +254,26 @@ def _never(about: _About) -> Claim:
         return Claim(Kind.NOT_SEEN, 'I remember nothing of that time.')
     if not places:
         return Claim(Kind.NOT_SEEN, 'I was in no place that has a name.')
-    text, shown = f'I was not in {described(places)}.', list(map(_hit, places))
-    if about.request.kind is Kind.BINARY:
-        return yes_or_no(False, text, shown)
-    return Claim(Kind.TEXT, text, shown)
+    text, hits = f'I was not in {described(places)}.', shown(place.memory for place in places)
+    binary = about.request.kind is Kind.BINARY
+    return yes_or_no(False, text, hits) if binary else Claim(Kind.TEXT, text, hits)
 
 
-def _counted(places: Sequence[NamedPlace], about: _About) -> str:
-    return f'{len(places)} places: {described(places)}' if about.asked.says('how many') else described(places)
+def _counted(places: Collection[NamedPlace], about: _About) -> str:
+    number = f'{len(places)} places: ' if about.asked.says('how many') else ''
+    return f'{number}{described([*places])}'
 
 
-def _hit(place: NamedPlace) -> Hit:
-    return Hit(place.memory, 1.0)
+def _middles(visits: Sequence[PlaceVisit]) -> list[Hit]:
+    """Return a memory of each of these visits, from its middle, but not of too many."""
+    return [Hit(visit.memories[len(visit.memories) // 2], 1.0) for visit in visits[:SHOWN]]
 
 
-def _of(visit: PlaceVisit) -> Hit:
-    """Return a memory of a visit, from its middle."""
-    return Hit(visit.memories[len(visit.memories) // 2], 1.0)
-
-
-def _shown(visits: Sequence[PlaceVisit]) -> list[Hit]:
-    return [*map(_of, visits[:SHOWN])]
-
-
-def _in_turn(visits: Sequence[PlaceVisit]) -> str:
-    return described(list(dict.fromkeys(visit.place for visit in visits)))
+def _by_place(visits: Iterable[PlaceVisit]) -> dict[NamedPlace, list[PlaceVisit]]:
+    stays: dict[NamedPlace, list[PlaceVisit]] = {}
+    for visit in visits:
+        stays.setdefault(visit.place, []).append(visit)
+    return stays
 
 
 def _spent_s(visits: Sequence[PlaceVisit]) -> float:

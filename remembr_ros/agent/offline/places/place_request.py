@@ -39,28 +39,26 @@ ROOM_TEXT = r'(?:rooms?|(?:named )?places?|areas?)'
 _I = rf'(?:{SELF_TEXT}|it|visited|entered|inspected|explored|checked)'
 _ME = any_case(rf'\b{_I}\b(?!.*\b(?:see|saw|seen|find|found|look\w*|pass(?:ed)?(?! through))\b)')
 _NOT = r"(?:\bnot\b|n['\u2019]t\b|\bnever\b|\bunvisited\b|\bmiss(?:ed)?\b|\bskip|\b(?:yet|left) to\b)"
+_DRIVEN = any_case(rf'\b(?:far|distance)\b.*\b(?:did|have|has) {SELF_TEXT}\b')  # which is no straight line
 _BESIDE = any_case(
     r'\b(?:after|before|near|behind|beside|next to|opposite|around|outside|left|right|front)\b'
 )
-_OF_NONE = {
-    asked: any_case(pattern)
-    for asked, pattern in {
-        PlaceAsked.UNVISITED: rf'\b{ROOM_TEXT}\b.*{_NOT}|\bunvisited {ROOM_TEXT}'
-        rf'|^\W*(?:did|have|has)\b.*\b(?:all|every)\b.*\b{ROOM_TEXT}',
-        PlaceAsked.MOST: rf'\b(?:{ROOM_TEXT}|where|which|or)\b(?!.*\b(?:stop|stood|stand|wait|park))'
-        rf'.*\b(?:longe(?:r|st)|shortest|more|most|least|briefest)\b|\b(?:each|every) {ROOM_TEXT}\b',
-        PlaceAsked.HERE: rf'\b(?:which|what) {ROOM_TEXT} (?:are (?:you|we)|am i|is (?:this|it|the robot))\b'
-        rf'|\b(?:is|of) this {ROOM_TEXT}\b',
-        PlaceAsked.VISITED: rf'\b{ROOM_TEXT}\b(?! can\b).*\b{_I}\b(?! know)|\bwhere have {SELF_TEXT} been\b',
-        PlaceAsked.KNOWN: r'\b(?:which|what|how many|list|names?|tell|show|know)\b'
-        r'.*\b(?:rooms|places|areas)\b',
-    }.items()
+_SAID_OF_NONE = {
+    PlaceAsked.UNVISITED: rf'\b{ROOM_TEXT}\b.*{_NOT}|\bunvisited {ROOM_TEXT}'
+    rf'|^\W*(?:did|have|has)\b.*\b(?:all|every)\b.*\b{ROOM_TEXT}',
+    PlaceAsked.MOST: rf'\b(?:{ROOM_TEXT}|where|which|or)\b(?!.*\b(?:stop|stood|stand|wait|park))'
+    rf'.*\b(?:longe(?:r|st)|shortest|more|most|least|briefest)\b|\b(?:each|every) {ROOM_TEXT}\b',
+    PlaceAsked.HERE: rf'\b(?:which|what) {ROOM_TEXT} (?:are (?:you|we)|am i|is (?:this|it|the robot))\b'
+    rf'|\b(?:is|of) this {ROOM_TEXT}\b',
+    PlaceAsked.VISITED: rf'\b{ROOM_TEXT}\b(?! can\b).*\b{_I}\b(?! know)|\bwhere have {SELF_TEXT} been\b',
+    PlaceAsked.KNOWN: r'\b(?:which|what|how many|list|names?|tell|show|know).*\b(?:rooms|places|areas)\b',
 }
+_OF_NONE = {asked: any_case(pattern) for asked, pattern in _SAID_OF_NONE.items()}
 _NEXT = any_case(rf'\b(?:{ROOM_TEXT}|where)\b(?:.*{_ME.pattern}| c[ao]mes?\b).*\b(?:after|before)\b')
 _HERE = any_case(rf'^\W*(?:are|is|am) {SELF_TEXT} (?:\w+ )?(?:in|inside|at)\b|^\W*is this\b')
 _WHAT = any_case(
     r"^\W*(?:what(?:['\u2019]s| (?:is|are|was|were|does|can|kinds?|sorts?|things|stuff|objects|items))"
-    rf'|what (?:do|did|have) {_I}|list|describe|tell)\b(?!.*\b(?:first|last)\b)'
+    rf'|what (?:do|did|have) {_I}|list|describe|tell)\b'
 )
 _DEEDS = any_case(
     rf'\b{SELF_TEXT} (?:ever |also |never )?(?:exit(?:ed)?|check(?:ed)?(?: on)?|ma[dk]e|h[au]ng'
@@ -80,12 +78,10 @@ def parse_places(request: Request, places: Sequence[NamedPlace]) -> PlaceRequest
     for (start, end), _ in reversed(spans):
         text = f'{text[:start]} {text[end:]}'
     rest = ' '.join(text.lower().split())
-    driven = rf'\b(?:far|distance)\b.*\b(?:did|have|has) {SELF_TEXT}\b'  # which is no straight line
-    if _thing(rest) or re.search(driven, rest):
+    if _thing(rest) or _DRIVEN.search(rest):
         return None
-    asked = None
     if len(found) > 1 and re.search(r'\b(?:between|from|apart|distance|far)\b', rest):
-        asked = PlaceAsked.BETWEEN
+        asked: PlaceAsked | None = PlaceAsked.BETWEEN
     elif len(found) == 1:
         asked = _of_one(rest, request)
     else:
