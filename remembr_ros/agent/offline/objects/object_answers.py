@@ -78,12 +78,8 @@ def _related(about: ObjectAnswer) -> Claim | None:
     found = near.objects
     if found and asked.asked in (Asked.WHERE, Asked.WHEN):
         return _ANSWERS[asked.asked](about, found)
-    place, be, things = (
-        f'{asked.relation} the {asked.anchor}',
-        form_of_be(found, about),
-        listed(item.known for item in found),
-    )
-    cited = found or anchors
+    place, things = f'{asked.relation} the {asked.anchor}', listed(item.known for item in found)
+    be, cited = form_of_be(found, about), found or anchors
     sure = confidence_of(cited[0])
     if asked.asked is Asked.IS and known and not found:
         item, cited = known[0], known[:3]
@@ -183,10 +179,8 @@ def _how_many(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim | None
 
 def _colour(about: ObjectAnswer, found: Sequence[FoundObject]) -> Claim:
     colours = Counter(item.known.facts.colour or 'of no one colour' for item in found)
-    numbers = ', '.join(
-        f'{number} {colour}' if len(found) > 1 else colour for colour, number in colours.items()
-    )
-    text = f'{about.objects.thing}: {numbers}.'
+    told = [f'{number} {colour}' if len(found) > 1 else colour for colour, number in colours.items()]
+    text = f'{about.objects.thing}: {", ".join(told)}.'
     return Claim(Kind.TEXT, text, object_hits(found), confidence=confidence_of(found[0]))
 
 
@@ -245,9 +239,9 @@ def _changes(about: ObjectAnswer, everything: Sequence[FoundObject]) -> Claim:
     told = {kind: [item for item, last in latest if last == kind] for kind in asked.changes or _SAID}
     found = [item for changed in told.values() for item in changed]
     text = '; '.join(
-        f'{_SAID[kind]}: {listed(item.known for item in changed)}'
-        for kind, changed in told.items()
-        if changed
+        f'{_SAID[kind]}: {listed(item.known for item in of_kind)}'
+        for kind, of_kind in told.items()
+        if of_kind
     )
     if not found:
         text = f'nothing is known to be {" or ".join(_SAID[kind] for kind in asked.changes) or "changed"}'

@@ -84,7 +84,6 @@ _SHORT = any_case(r"^(what|where|which)'s\b")
 _DID = rf'(?:{_BE}|has|have|had|did|does)'
 _GONE = f'(?:been )?(?:{_CHANGED["missing"]})'
 _MOVED = f'(?:been )?(?:{_CHANGED["moved"]}|changed?(?: (?:its )?places?)?)'
-_ONE = r'(?!(?:any|some)(?:thing|one|body)?\b)THING'
 _BEFORE = (
     r'before(?: (?:that|it|they|then|now|the)\b.*)?|earlier|previously|originally|formerly|at first'
     r'|until then|in the past|used? to \w+|come from|until it (?:was )?moved|moved from'
@@ -102,9 +101,9 @@ _OF_ONE = tuple(
         (Asked.COLOUR, '', rf'wh(?:at|ich) (?:is the )?colou?r (?:of|has|have|does|{_BE}) THING(?: have)?'),
         (Asked.STILL, '', rf'{_BE} THING (?:{_THERE})'),
         (Asked.STILL, '', r'(?:do|does) THING still (?:exist|stand|lie|be)\b.*'),
-        (Asked.STILL, 'missing', rf'{_DID} {_ONE} {_GONE}'),
+        (Asked.STILL, 'missing', rf'{_DID} THING {_GONE}'),
         (Asked.STILL, 'missing', rf'{_SOMEBODY} (?:taken?|removed?) THING(?: away)?'),
-        (Asked.MOVED, 'moved', rf'{_DID} {_ONE} {_MOVED}'),
+        (Asked.MOVED, 'moved', rf'{_DID} THING {_MOVED}'),
         (Asked.MOVED, 'moved', rf'{_SOMEBODY} moved? THING(?: away)?'),
         (Asked.WHEN, 'missing', rf'when {_DID} THING {_GONE}'),
         (Asked.WHEN, 'moved', rf'when {_DID} THING (?:been )?moved?'),

@@ -58,7 +58,7 @@ _NEXT = any_case(rf'\b(?:{ROOM_TEXT}|where)\b(?:.*{_ME.pattern}| c[ao]mes?\b).*\
 _HERE = any_case(rf'^\W*(?:are|is|am) {SELF_TEXT} (?:\w+ )?(?:in|inside|at)\b|^\W*is this\b')
 _WHAT = any_case(
     r"^\W*(?:what(?:['\u2019]s| (?:is|are|was|were|does|can|kinds?|sorts?|things|stuff|objects|items))"
-    rf'|what (?:do|did|have) {_I}|list|describe|tell)\b'
+    rf'|what (?:do|did|have) {_I}|list|describe|tell)\b(?!.*\b(?:first|last)\b)'
 )
 _DEEDS = any_case(
     rf'\b{SELF_TEXT} (?:ever |also |never )?(?:exit(?:ed)?|check(?:ed)?(?: on)?|ma[dk]e|h[au]ng'

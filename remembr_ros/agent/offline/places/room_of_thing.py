@@ -13,7 +13,7 @@ from remembr_ros.memory.places.places import Places
 _TO_ROOM = any_case(rf'\bto the {ROOM_TEXT} (?:with|that has|where {SELF_TEXT} (?:saw|found)) ')
 _IN_ROOM = any_case(
     r'^\W*(?:(?:and|so|please|can|could|do|you|know|tell|me|us|remember)\W+)*(?:(?:in|on|at) )?'
-    rf'(?:which|what) (?:of the )?{ROOM_TEXT} (?P<holds>(?:has|had|have|contains?) )?'
+    rf'(?:which|what) (?:of the )?{ROOM_TEXT} (?P<holds>(?:has|had|have|contains?) (?!{SELF_TEXT}\b))?'
     rf'(?!\w+ {SELF_TEXT} (?:in|at|been|go|entere?d?|visit(?:ed)?)\b)(?P<rest>.+?)(?: (?:in|at))?\W*$'
 )
 SIGHTS = 5  # of a thing that tell its room: it may have been moved since the others
