@@ -6,6 +6,7 @@ from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.answer_text import EVEN
 from remembr_ros.agent.model.english import is_part
 from remembr_ros.agent.model.grounding import Claim, yes_or_no
+from remembr_ros.agent.model.matching import is_colour
 from remembr_ros.agent.model.memory_prompt import ago
 from remembr_ros.agent.model.relevance_model import POOL, SHOWN, find_sightings
 from remembr_ros.agent.offline.question_terms import TITLES
@@ -84,12 +85,18 @@ def _why_untold(request: Request, recall: Recall, scope: Scope, total: int) -> s
     if request.deed or named or 'who' in request.said:
         why = 'I do not know people by their names' if named else 'not all that is done is seen'
         return f'I cannot tell: none of {total} memories shows {thing}, but {why}.'
-    nouns = [word for word in request.phrase.split() if not is_part(word, 'adj') or is_part(word, 'noun')]
+    said = request.phrase.split()
+    nouns = [word for word in said[:-1] if is_colour(word) or not _is_adjective(word)] + said[-1:]
     alone = parse_request(f'Where is the {" ".join(nouns or [request.phrase])}?', 0)
     seen = find_sightings(alone, recall, scope) if alone.target not in ('', request.target) else []
     if any(hit.score >= EVEN for hit in seen):  # so the rest was not understood, or is not so
         return f'I have seen {alone.thing}, but cannot tell all that you ask: no memory shows it.'
     return ''
+
+
+def _is_adjective(word: str) -> bool:
+    """Tell whether a word may say how a thing is, which nobody looked for: empty, second, smallest."""
+    return is_part(word, 'adj') or word.endswith('est')
 
 
 def _could_be_seen(request: Request, recall: Recall, scope: Scope) -> bool:

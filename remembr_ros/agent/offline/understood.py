@@ -31,10 +31,12 @@ _WHO = frozenset('who whom whose'.split())
 _WISHING = frozenset('want need like'.split())
 _WHOSE = frozenset('my his her their'.split())
 _ALL = frozenset('all whole entire'.split())
+_NEAREST = frozenset('nearest closest farthest furthest'.split())
+_HERE = frozenset('here me us you'.split())
 _COMMON, _NEGATIVE, _SEEING, _GOING = map(word_class, ('common', 'negative', 'seeing', 'going'))
 _ATTRIBUTES = word_class('attributes')
 _ASKED = {by: word_class(f'of_{by}') for by in ('places', 'objects', 'motion', 'day', 'sights')}
-_ASKED['deeds'] = word_class('of_deeds') | PLAIN | WEAK
+_ASKED['deeds'] = (word_class('of_deeds') | PLAIN | WEAK) - word_class('not_of_deeds')
 """What each way to answer makes something of, besides what its evidence shows; lemmas."""
 
 
@@ -72,8 +74,11 @@ def found(claim: Claim, by: str, text: str, request: Request, taken: Collection[
         if claim.denies:
             asked = asked - _NEGATIVE
             # The robot knows all that it did, of others nothing.
-            about |= _nouns(tree) if by == 'deeds' else _things(tree, request.phrase)
-            about -= _others(tree) if by == 'deeds' else set()
+            things = _nouns(tree) if by == 'deeds' else _things(tree, request.phrase)
+            about = (about | things) - (_others(tree) if by == 'deeds' else set())
+            if not things:  # what is 'comes after'?
+                named = set(words(request.target))
+                asked = asked - {form for w in tree if w.low in named for form in (w.low, w.lemma)}
         shown = list(dict.fromkeys(_texts(claim, by)))  # of a month of deeds, most are alike
         deeds = claim if by == 'deeds' else None
         left = [word for word in content if not _is_met(word, asked, about, shown, deeds)]
@@ -81,9 +86,7 @@ def found(claim: Claim, by: str, text: str, request: Request, taken: Collection[
             for word in (word for word in tree if word not in left):
                 if _is_of_others(word, tree, shown[0]) or _is_apart(word, tree, shown[0]):
                     left.append(word)
-    for word in tree:  # of the whole time nobody knows
-        if word.lemma == 'time' and not _ALL.isdisjoint(said.low for said in tree.children(word)):
-            left.append(word)
+    left += [word for word in tree if word not in left and by != 'goals' and _is_beyond(word, tree)]
     said_of = tuple(word.text for word in content if word not in left)
     return Accounted(claim, by, tuple(word.text for word in left), said_of)
 
@@ -93,6 +96,8 @@ def _is_met(
 ) -> bool:
     """Tell whether a claim is about a word: it asks for such, was looked for, or is in what was found."""
     if word.tag == 'MD':
+        return False
+    if word.dep == 'amod' and word.low in ('wrong', 'right'):
         return False
     if word.tag in ('JJS', 'RBS') and word.low not in about:
         return word.low in asked and word.low in word_class('ranked' if deeds is None else 'ranked_of_deeds')
@@ -112,6 +117,14 @@ def _is_shown(word: Word, shown: Sequence[str], deeds: Claim | None) -> bool:
     if any(says(text, word.low, word.lemma) for text in shown):
         return True
     return deeds is not None and word.dep != 'amod' and _is_kind(word, deeds)
+
+
+def _is_beyond(word: Word, tree: Tree) -> bool:
+    """Tell whether a word asks for more than anybody tells: all the time, the nearest to something else."""
+    if word.lemma == 'time':
+        return not _ALL.isdisjoint(said.low for said in tree.children(word))
+    said = {other.low for other in tree.about(word, 'from', 'to')}
+    return word.low in _NEAREST and bool(said - _HERE)
 
 
 def _is_of_others(word: Word, tree: Tree, text: str) -> bool:

@@ -111,10 +111,12 @@ def answer_deeds(  # noqa: PLR0911
     said = words(asked.says) if claim.denies else []
     known = [word for word in said if word not in STOP_WORDS and names.knows(word)]
     sides = [side.says for side in (query.after, query.before, query.during) if side is not None]
+    never = query.never == 'place' or (query.never and not names.read(asked.main).names)
+    spoken = ('or', 'never') if several else ('never',) if never else ()
     return replace(
         claim,
         text=f'{note}{claim.text}',
-        about=' '.join((claim.about, *known, *sides, *several, *('or',) * bool(several))),
+        about=' '.join((claim.about, *known, *sides, *several, *spoken)),
         confidence=SURE,
     )
 
