@@ -76,12 +76,14 @@ def found(claim: Claim, by: str, text: str, request: Request, taken: Collection[
             # The robot knows all that it did, of others nothing.
             things = _nouns(tree) if by == 'deeds' else _things(tree, request.phrase)
             about = (about | things) - (_others(tree) if by == 'deeds' else set())
-            if not things:  # what is 'comes after'?
+            if by == 'sights' and not things:  # what is 'comes after'?
                 named = set(words(request.target))
                 asked = asked - {form for w in tree if w.low in named for form in (w.low, w.lemma)}
         shown = list(dict.fromkeys(_texts(claim, by)))  # of a month of deeds, most are alike
         deeds = claim if by == 'deeds' else None
         left = [word for word in content if not _is_met(word, asked, about, shown, deeds)]
+        if by == 'deeds':
+            left += [word for word in tree if word not in left and _is_not_told(word, tree, claim)]
         if by == 'sights' and claim.binary and shown:
             for word in (word for word in tree if word not in left):
                 if _is_of_others(word, tree, shown[0]) or _is_apart(word, tree, shown[0]):
@@ -117,6 +119,21 @@ def _is_shown(word: Word, shown: Sequence[str], deeds: Claim | None) -> bool:
     if any(says(text, word.low, word.lemma) for text in shown):
         return True
     return deeds is not None and word.dep != 'amod' and _is_kind(word, deeds)
+
+
+def _is_not_told(word: Word, tree: Tree, claim: Claim) -> bool:
+    """Tell whether deeds do not tell a word: how many flowers, of 'the flowers'; to what it was done."""
+    facts = [hit.memory.facts for hit in claim.evidence]
+    things = [str(fact.get('object', '')) for fact in facts]
+    counted = tree.head(word).low
+    if word.low == 'many' and counted.endswith('s'):
+        return any(counted in words(thing) for thing in things)
+    if word.dep not in ('dobj', 'nsubjpass') or word.pos not in _NOUNS or not all(things):
+        return False
+    others = (f'{fact.get("receptacle", "")} {fact.get("place", "")}' for fact in facts)
+    return not any(says(thing, word.low, word.lemma) for thing in things) and any(
+        says(other, word.low, word.lemma) for other in others
+    )
 
 
 def _is_beyond(word: Word, tree: Tree) -> bool:

@@ -72,8 +72,9 @@ def answer_by_places(request: Request, question: Question, recall: Recall, scope
         made = list(filter(None, inside))
     about = _About(asked, request, places, question, recall, scope, made)
     never = asked.asked in _NEVER and not about.visits
-    if never and _did_anything_at(asked.places or places.all, recall, scope):
-        return None
+    unseen = not about.visits and asked.asked in _NEVER | {PlaceAsked.UNVISITED}
+    if unseen and _did_anything_at(asked.places or places.all, recall, scope):
+        return None  # deeds tell more
     claim = _never(about) if never else _ANSWERS[asked.asked](about)
     note = '' if whole else 'Of the latest that I remember: '
     names = ' '.join(name for place in asked.places for name in place.names)
@@ -93,10 +94,8 @@ def _here(about: _About) -> Claim:
     known = question.here is not None
     found = places.of_pose(question.map_id, question.here) if known else places.of(newest[0].memory)
     name = 'no place that has a name' if found is None else found.said
-    text, hits = (
-        f'I {"am" if known else "was last"} in {name}.',
-        newest if found is None else shown([found.memory]),
-    )
+    text = f'I {"am" if known else "was last"} in {name}.'
+    hits = newest if found is None else shown([found.memory])
     if not about.asked.places:
         return Claim(Kind.TEXT, text, hits)
     return yes_or_no(found is not None and places.is_part(found, about.asked.places[0]), text, hits)

@@ -65,6 +65,34 @@ def test_what_was_seen_has_all_that_was_asked_for(text: str, caption: str, left:
     assert (said(one).confidence < 0.5) is bool(left)
 
 
+def test_what_is_not_a_thing_is_not_denied() -> None:
+    unseen = replace(UNSEEN, about='after cafeteria')
+    assert told('What comes after the cafeteria?', unseen).left == ('comes',)
+
+
+@pytest.mark.parametrize(
+    ('text', 'left'),
+    [
+        ('How many flowers did you bring?', ('many',)),
+        ('How many times did you bring the flowers?', ()),
+        ('Where did you bring the medicine?', ('medicine',)),
+        ('What did you put on the medicine fridge?', ()),
+        ('Did you bring the flowers to the wrong fridge?', ('wrong',)),
+        ('Did you bring the flowers more often than the fridge?', ('than',)),
+    ],
+)
+def test_of_deeds_it_is_told_to_what_they_were_done(text: str, left: tuple[str, ...]) -> None:
+    facts = {'kind': 'place', 'object': 'flowers', 'receptacle': 'medicine fridge'}
+    one = replace(memory('Put the flowers on the medicine fridge.'), facts=facts)
+    assert told(text, Claim(Kind.TEXT, 'once', [Hit(one, 1.0)], confidence=0.9), 'deeds').left == left
+
+
+def test_nothing_is_the_nearest_to_something_else() -> None:
+    claim = Claim(Kind.TEXT, 'There', [Hit(memory('A sign.'), 0.9)], confidence=0.9)
+    assert told('Which sign is the farthest from the sign?', claim).left == ('farthest',)
+    assert told('Which sign is the farthest from here?', claim).left == ()
+
+
 def test_words_that_say_when_or_where_are_taken() -> None:
     text = 'Did you see a cup at 9:00:10 on floor-1?'
     request = parse_request(text, 0)
