@@ -83,7 +83,8 @@ def found(claim: Claim, by: str, text: str, request: Request, taken: Collection[
         deeds = claim if by == 'deeds' else None
         left = [word for word in content if not _is_met(word, asked, about, shown, deeds)]
         if by == 'deeds':
-            left += [word for word in tree if word not in left and _is_not_told(word, tree, claim)]
+            main = (word for word in tree if word not in left and word.low not in about)
+            left += [word for word in main if _is_not_told(word, tree, claim)]
         if by == 'sights' and claim.binary and shown:
             for word in (word for word in tree if word not in left):
                 if _is_of_others(word, tree, shown[0]) or _is_apart(word, tree, shown[0]):
