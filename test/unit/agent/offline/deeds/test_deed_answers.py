@@ -141,6 +141,18 @@ def test_what_was_done_is_more_than_what_was_just_done(text):
     assert 'No deed' not in at(60, text, DONE).text
 
 
+def test_nothing_is_denied_of_a_time_of_which_nothing_is_remembered():
+    text = 'Did you put the cup onto the shelf'
+    assert ask(f'{text} today?').binary
+    answer = ask(f'{text} on 1 March 2020?')
+    assert not answer.binary
+    assert answer.confidence < 0.5
+
+
+def test_what_was_never_done_is_understood_of_rooms_and_of_things_alone():
+    assert ask('Which shelf did you never touch?').confidence < 0.5
+
+
 def test_what_was_done_most_often_is_counted_by_what_it_was_done_to():
     more = [put(10, 1.0, object='plate', receptacle='sink')]
     assert ask('What did you put most often?', (*SEEN, *DONE, *more)).text.startswith('Cup, 3 times')

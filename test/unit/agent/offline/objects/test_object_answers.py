@@ -164,6 +164,17 @@ def test_all_that_is_known_is_counted() -> None:
     assert cited(ask('How many things are on the table?')) == {'cup', 'book'}
 
 
+def test_what_is_in_a_thing_nobody_sees() -> None:
+    answer = ask('What is in the bowl?')
+    assert answer.text == 'Perhaps: Nothing that I know of is in the bowl.'
+    assert answer.confidence < 0.5 < ask('What is on the bowl?').confidence
+
+
+def test_the_other_one_is_not_understood() -> None:
+    assert ask('Where is the bowl?').confidence > 0.5
+    assert ask('Where is the other bowl?').confidence < 0.5
+
+
 def test_what_the_robot_put_where_nobody_looked_since() -> None:
     cup = next(one for one in ROOM if one.id == 'cup')
     table = next(one for one in ROOM if one.id == 'bowl')

@@ -4,10 +4,12 @@ import pytest
 
 from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.model.answer import Answer, Question
+from remembr_ros.agent.offline.places.room_of_thing import without_room
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.places.place import place
+from remembr_ros.memory.places.places import Places
 from remembr_ros.timestamps import NS
 from test.unit.agent.listed_recall import ListedRecall
 
@@ -112,6 +114,18 @@ def test_where_it_is_now():
     assert ask('Which room are you in?', here=Pose(25.0, 5.0)).text == 'I am in room 315.'
     assert ask('What room is this?', here=Pose(25.0, 50.0)).text == 'I am in no place that has a name.'
     assert ask('Which room are you in?').text == 'I was last in the kitchen.'
+
+
+@pytest.mark.parametrize(
+    ('text', 'same'),
+    [
+        ('Which rooms were you in on Friday?', True),
+        ('What room did you visit on Friday?', True),
+        ('Which room was the cup in on Friday?', False),
+    ],
+)
+def test_where_the_robot_was_is_no_question_for_a_thing(text: str, same: bool):
+    assert (without_room(text, Places(ROOMS)) == text) is same
 
 
 def test_times_count():
