@@ -99,11 +99,13 @@ class NarrowedRecall:
         return Survey(0) if inside is None else self._wait(lambda: self.recall.survey(inside))
 
     def find_objects(self, query: ObjectQuery) -> FoundObjects:
-        """Return the objects in the scope and the times; left out places count."""
+        """Return the objects in the scope and the times that are not left out; left out places count."""
         inside = self._inside(query.scope)
         if inside is None:
             return FoundObjects()
-        return self._wait(lambda: self.recall.find_objects(replace(query, scope=inside)))
+        found = self._wait(lambda: self.recall.find_objects(replace(query, scope=inside)))
+        left = tuple(one for one in found.objects if one.known.id not in self.narrowing.without)
+        return replace(found, objects=left, total=found.total - len(found.objects) + len(left))
 
     def _inside(self, scope: Scope) -> Scope | None:
         met = scope.meet(self.scope)

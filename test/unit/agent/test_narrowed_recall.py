@@ -7,7 +7,9 @@ from remembr_ros.agent.planner import Run
 from remembr_ros.memory.deeds.deed import TALK, deed
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.objects.query import ObjectQuery
 from remembr_ros.timestamps import NS
+from test.object_room import ROOM
 from test.unit.agent.listed_recall import ListedRecall
 from test.unit.memory.recall_contract import DRIVE, FIRST_NS, LAST_NS, OUTSIDE, RecallContract
 
@@ -125,3 +127,12 @@ def test_what_was_asked_and_answered_is_no_evidence(recall: ListedRecall, run: R
     }
     around = narrowed.find(Query(time_ns=seen[4].start_ns, around=True, limit=3))
     assert [hit.memory.id for hit in around] == [memory.id for memory in seen[3:6]]
+
+
+def test_objects_that_are_left_out_are_not_found(run: Run) -> None:
+    room = ListedRecall([one.memory for one in ROOM])
+    everything = room.find_objects(ObjectQuery())
+    first = everything.objects[0].known.id
+    left = NarrowedRecall(room, run, Narrowing(without=frozenset({first}))).find_objects(ObjectQuery())
+    assert [one.known.id for one in left.objects] == [one.known.id for one in everything.objects[1:]]
+    assert left.total == everything.total - 1
