@@ -29,6 +29,13 @@ def test_classes_of_a_kind_are_known_by_the_words_that_name_them() -> None:
     assert classes_of('like', str.upper)['SPHERICAL'] == ['apple', 'ball', 'orange']
 
 
+def test_each_class_is_there_once() -> None:
+    listed = Path(offline.__path__[0], 'words.yaml').read_text()
+    named = re.findall(r'^([\w ]+):', listed, re.MULTILINE)
+    assert sorted(named) == sorted(set(named))
+    assert max(map(len, listed.splitlines())) <= 110
+
+
 def test_each_class_is_used() -> None:
     code = '\n'.join(path.read_text() for path in Path(offline.__path__[0]).rglob('*.py'))
     listed = Path(offline.__path__[0], 'words.yaml').read_text()
