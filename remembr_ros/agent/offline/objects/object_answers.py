@@ -50,7 +50,9 @@ def answer_by_objects(request: Request, question: Question, recall: Recall, scop
         claim = _ANSWERS[asked.asked](about, found) if found else None
     others = '' if asked.thing else 'other'  # 'What other things are on the table?'
     named = f'{asked.thing} {asked.relation} {asked.anchor} {others}'
-    return claim and replace(claim, text=capital(claim.text), about=named)
+    if claim is not None and asked.asked is not Asked.HOW_MANY:  # 'chairs: 3 are known', as of sights
+        claim = replace(claim, text=capital(claim.text))
+    return claim and replace(claim, about=named)
 
 
 def _meant(about: ObjectAnswer, name: str) -> tuple[FoundObject, ...]:
