@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim
 from remembr_ros.agent.model.quoting import any_case
+from remembr_ros.agent.offline.not_seen import UNTOLD
 from remembr_ros.agent.offline.question_terms import ASKING
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.agent.offline.word_classes import word_class
@@ -79,15 +80,12 @@ def claim_of_day(asked: DayRequest, question: Question, recall: Recall) -> Claim
     found = recall_day(recall, scope, question.zone, floor=asked.floor, most=EPISODES)
     if not found.diary.days:
         why = nothing_of_day(recall, scope, question.zone)
+        sure = found.confidence if found.by or asked.floor is None else 0.5
         if asked.floor is not None and recall.count(scope):
-            why = (
-                'I remember nothing of that floor.'
-                if found.by
-                else 'Nothing that I remember tells floors apart.'
-            )
-        return Claim(
-            Kind.NOT_SEEN, why, confidence=found.confidence if found.by or asked.floor is None else 0.5
-        )
+            of_floor = 'I remember nothing of that floor.'
+            why = of_floor if found.by else 'Nothing that I remember tells floors apart.'
+        # Of a place what was done there may be known, by other means.
+        return Claim(Kind.NOT_SEEN, why, confidence=sure if scope.place is None else UNTOLD)
     evidence = [Hit(shown_by(episode), 1.0) for episode in found.diary.episodes]
     return Claim(
         Kind.TEXT,

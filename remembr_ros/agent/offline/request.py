@@ -136,7 +136,7 @@ _HAVE = frozenset(('have', 'has'))
 _EVERY_TIME = frozenset(f'{every} time' for every in ('every', 'each'))
 _EVERY_TIME |= {f'{every} times' for every in ('all', 'all the', 'what', 'which')}
 _WAY_OUT = any_case(
-    r'\b(?:get|go|come|find (?:an?|the|my|our) way) out'
+    r'\b(?:get|go|come|(?:take|bring|lead|guide) (?:me|us)|find (?:an?|the|my|our) way) out'
     r'(?: of (?:here|there|this (?:building|place|house)))?(?=\W*$)'
 )
 _WALK = r'(?:get|got|go|went|gone|come|came|drive|drove|walk|walked)'

@@ -129,6 +129,9 @@ def _is_not_told(word: Word, tree: Tree, claim: Claim) -> bool:
     counted = tree.head(word).low
     if word.low == 'many' and counted.endswith('s'):
         return any(counted in words(thing) for thing in things)
+    if any(who.low in _SELF for who in tree.children(word, 'nsubjpass')):
+        # What others did to the robot is none of its deeds, but what it was asked to do.
+        return not (tree.children(word, 'xcomp') or _is_kind(word, claim))
     if word.dep not in ('dobj', 'nsubjpass') or word.pos not in _NOUNS or not all(things):
         return False
     others = (f'{fact.get("receptacle", "")} {fact.get("place", "")}' for fact in facts)
@@ -138,9 +141,11 @@ def _is_not_told(word: Word, tree: Tree, claim: Claim) -> bool:
 
 
 def _is_beyond(word: Word, tree: Tree) -> bool:
-    """Tell whether a word asks for more than anybody tells: all the time, the nearest to something else."""
+    """Tell whether a word asks for more than anybody tells: all the time, up, the nearest to others."""
     if word.lemma == 'time':
         return not _ALL.isdisjoint(said.low for said in tree.children(word))
+    if word.low in ('up', 'down'):
+        return tree.head(word).lemma in ('go', 'drive', 'come', 'travel')
     said = {other.low for other in tree.about(word, 'from', 'to')}
     return word.low in _NEAREST and bool(said - _HERE)
 
@@ -240,7 +245,7 @@ def _texts(claim: Claim, by: str) -> Iterable[str]:
     for hit in hits[:1] if by == 'sights' else hits:
         yield _text(hit)
     if by not in ('sights', 'objects'):
-        yield claim.text
+        yield claim.text.lower()  # the words of an answer are no names
 
 
 def _text(hit: Hit) -> str:

@@ -87,6 +87,8 @@ def _related(about: ObjectAnswer) -> Claim | None:
         item, cited = known[0], known[:3]
         state = 'gone' if item.known.missing_ns is not None else relation_words(item, 'elsewhere')
         text, sure = f'{with_the(item)} is {state}{seen_note(item, about)}.', confidence_of(item)
+        if asked.relation == 'under':  # what lies on it hides it
+            sure = min(sure, PERHAPS)
     elif not found:
         text = f'{f"no {asked.thing}" if asked.thing else "nothing"} that I know of {be} {place}.'
         if asked.relation == 'in':  # from outside nobody sees what is in it

@@ -79,6 +79,9 @@ def test_what_is_not_a_thing_is_not_denied() -> None:
         ('What did you put on the medicine fridge?', ()),
         ('Did you bring the flowers to the wrong fridge?', ('wrong',)),
         ('Did you bring the flowers more often than the fridge?', ('than',)),
+        ('Who asked you for the flowers?', ('Who',)),
+        ('How often did you go up?', ('up',)),
+        ('What were you told about the flowers?', ('told',)),
     ],
 )
 def test_of_deeds_it_is_told_to_what_they_were_done(text: str, left: tuple[str, ...]) -> None:
