@@ -19,6 +19,8 @@ from remembr_ros.memory.places.place import said_name
 from remembr_ros.memory.recall_protocol import Recall, nearest_in_time
 from remembr_ros.timestamps import format_clock
 
+NAME = 'offline'  # of the planner, in its answers
+
 UNTOLD = 0.2  # How sure it is that a thing was not there, where nobody could have seen it
 
 READING = frozenset(('scene_text', 'none'))  # Captioners that see no things

@@ -13,7 +13,6 @@ from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.model.answer_text import with_facts
 from remembr_ros.agent.model.grounding import Claim, ground
 from remembr_ros.agent.offline.commands.command_answers import answer_command
-from remembr_ros.agent.offline.commands.coordinates import NAME
 from remembr_ros.agent.offline.day_questions import claim_of_day, parse_day
 from remembr_ros.agent.offline.deeds.deed_answers import answer_deeds
 from remembr_ros.agent.offline.deeds.goals import answer_goal
@@ -25,7 +24,7 @@ from remembr_ros.agent.offline.named_scope import (
     resolve_reference,
     within_place,
 )
-from remembr_ros.agent.offline.not_seen import UNTOLD, beyond_rules, no_answer, not_understood
+from remembr_ros.agent.offline.not_seen import NAME, UNTOLD, beyond_rules, no_answer, not_understood
 from remembr_ros.agent.offline.objects.object_answers import answer_by_objects
 from remembr_ros.agent.offline.places.place_answers import answer_by_places
 from remembr_ros.agent.offline.places.room_of_thing import in_room, without_room

@@ -7,13 +7,11 @@ from dataclasses import replace
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.offline.commands.clause_reader import GO
-from remembr_ros.agent.offline.not_seen import UNTOLD
+from remembr_ros.agent.offline.not_seen import NAME, UNTOLD
 from remembr_ros.geometry import Pose, is_place, wrap_angle
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import PERSON, Memory
 from remembr_ros.memory.motion.journey import heading
-
-NAME = 'offline'
 
 _NUMBER = r'[-+]?(?:\d+(?:\.\d+)?|\.\d+)'
 _METRES = r'(?: ?m(?:et(?:er|re)s?)?\b)?'
