@@ -76,24 +76,33 @@ def _why_untold(request: Request, recall: Recall, scope: Scope, total: int) -> s
     if not request.target:
         return NAMELESS
     if not _could_be_seen(request, recall, scope):
-        detected = recall.count(replace(scope, source=OBJECT))
-        if detected:
-            return (
-                f'I cannot tell: nothing that I know how to tell by sight is {thing}, and no sign names it.'
-            )
-        return f'I cannot tell: of all that I remember of that, I only read signs, and none names {thing}.'
+        return f'I cannot tell: {_why_blind(request, thing, recall, scope)}'
     titled = not TITLES.isdisjoint(words(thing))
     named = request.names and (titled or (request.now and not request.numbered))  # 'Room 117' is no person
     if request.deed or named or 'who' in request.said:
         why = 'I do not know people by their names' if named else 'not all that is done is seen'
         return f'I cannot tell: none of {total} memories shows {thing}, but {why}.'
     said = request.phrase.split()
+    if not (all(map(is_colour, said[:-1])) or _sees(request, recall, scope)):
+        return f'I cannot tell: {_why_blind(request, thing, recall, scope)}'  # a mug, and not one for coffee
     nouns = [word for word in said[:-1] if is_colour(word) or not _is_adjective(word)] + said[-1:]
     alone = parse_request(f'Where is the {" ".join(nouns or [request.phrase])}?', 0)
     seen = find_sightings(alone, recall, scope) if alone.target not in ('', request.target) else []
     if any(hit.score >= EVEN for hit in seen):  # so the rest was not understood, or is not so
         return f'I have seen {alone.thing}, but cannot tell all that you ask: no memory shows it.'
     return ''
+
+
+def _why_blind(request: Request, thing: str, recall: Recall, scope: Scope) -> str:
+    """Return why nothing could have told the thing."""
+    known = next((word for word in request.phrase.split()[::-1] if _is_known(word, recall, scope)), '')
+    if known:
+        return f'I have seen the {known}, but no memory shows all that you ask.'
+    if recall.count(replace(scope, source=OBJECT)):
+        return f'nothing that I know how to tell by sight is {thing}, and no sign names it.'
+    if recall.count(replace(scope, source=CAPTIONER)):
+        return f'of all that I remember of that, I only read signs, and none names {thing}.'
+    return f'of that I remember no sights, and nothing else names {thing}.'
 
 
 def _is_adjective(word: str) -> bool:
@@ -105,14 +114,17 @@ def _could_be_seen(request: Request, recall: Recall, scope: Scope) -> bool:
     """Tell whether anything looked that could have seen the thing: signs are read by whatever looks."""
     if request.numbered or request.identifiers or (request.names and not request.now):
         return True
-    # A detector knows some sorts of things, of which those are known that it has told once.
-    if (
-        request.head
-        and recall.find_objects(
-            ObjectQuery(request.head, scope=replace(scope, after_ns=None, before_ns=None))
-        ).objects
-    ):
-        return True
+    return _is_known(request.head, recall, scope) or _sees(request, recall, scope)
+
+
+def _is_known(sort: str, recall: Recall, scope: Scope) -> bool:
+    """Tell whether a detector knows a sort of things, of which those are known that it has told once."""
+    anytime = replace(scope, after_ns=None, before_ns=None)
+    return bool(sort and recall.find_objects(ObjectQuery(sort, scope=anytime)).objects)
+
+
+def _sees(request: Request, recall: Recall, scope: Scope) -> bool:
+    """Tell whether a captioner that sees things looked there."""
     seen = replace(scope, source=CAPTIONER)
     queries = (Query(request.target, scope=seen, limit=POOL), Query(scope=seen, limit=POOL))
     return any(hit.memory.captioner not in READING for query in queries for hit in recall.find(query))

@@ -28,6 +28,7 @@ from remembr_ros.agent.offline.not_seen import NAME, UNTOLD, beyond_rules, no_an
 from remembr_ros.agent.offline.objects.object_answers import answer_by_objects
 from remembr_ros.agent.offline.places.place_answers import answer_by_places
 from remembr_ros.agent.offline.places.room_of_thing import in_room, without_room
+from remembr_ros.agent.offline.question_terms import written_out
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.agent.offline.sights import answer_from_sights
 from remembr_ros.agent.offline.understood import Accounted, best, found, said
@@ -47,7 +48,7 @@ class OfflinePlanner:
 
     def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
         run.check()
-        question = replace(question, text=question.text[:MAX_READ])
+        question = replace(question, text=written_out(question.text[:MAX_READ]))
 
         def answered(simple: Question) -> Answer:
             return in_room(self._answer(simple, recall, run), simple)

@@ -22,6 +22,7 @@ from remembr_ros.agent.offline.question_terms import (
     said_in,
     target_of,
     without_deed,
+    written_out,
 )
 from remembr_ros.agent.offline.relation import Relation, RelationKind, parse_relation, unfronted
 from remembr_ros.agent.offline.word_classes import word_class
@@ -94,7 +95,8 @@ _KINDS = {
         |(?:for )?how (?:much time|many (?:seconds|minutes|hours|days))\b(?!.*\bago\b))
     """),
     Kind.POSITION: any_case(rf"""
-        ^(?:where\b|how far\b|(?:i(?:'m| am) )?looking for\b|(?:{'|'.join(word_class('order_go'))})\b
+        ^(?:where\b|how far\b|what(?:'s| is| was) the distance\b|(?:i(?:'m| am) )?looking for\b
+        |(?:{'|'.join(word_class('order_go'))})\b
         |(?:point|find|locate|wait for (?:me|us)|show (?:me|us)|tell (?:me|us) the way)\b
         |how (?:do|can|could|would|should) (?:i|we|you) (?:get|go|come|reach)\b
         |(?:in |on |at )?(?:which|what) {PLACES}\b
@@ -120,7 +122,8 @@ _EVERY = any_case(
     r'(?: one)?(?: of)?(?: (?:the|those|these))?(?: (?:places?|spots?|locations?)\b)?(?= \w)'
 )
 _SOMEHOW = frozenset(('did', 'have', 'has', 'had', 'can', 'could'))
-_APART = frozenset(('where', 'between', 'how far'))
+_FAR = frozenset(('how far', 'the distance'))
+_APART = _FAR | {'where', 'between'}
 _TO_COME = frozenset(f'{verb} {who}' for verb in ('will', 'shall', 'should') for who in ('you', 'i', 'we'))
 _WITHIN = frozenset(('in', 'on', 'inside', 'under', 'above', 'below'))
 _ARRIVING = frozenset(('reach', 'reached', 'arrive', 'arrived', 'get to', 'got to', 'come to', 'came to'))
@@ -155,7 +158,7 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
     :param zone: the asker's time zone
     :param reach: see :func:`remembr_ros.agent.times.time_window.parse_window`
     """
-    window = parse_window(text, now_ns, zone, reach)
+    window = parse_window(written_out(text), now_ns, zone, reach)
     rest, indoors, out = _inside(_WAY_OUT.sub('get to the exit', window.rest))
     plain, kind = _asking(rest)
     relation = parse_relation(plain)
@@ -178,7 +181,10 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
         choice = Choice.LATEST
     every_time = kind in (Kind.TEXT, Kind.TIME) and bool(_EVERY_TIME & spoken)
     named_nothing = relation is not None and relation.kind is RelationKind.NEAR and not relation.first
-    kind = Kind.TEXT if every_time or (named_nothing and kind is Kind.POSITION) else kind
+    # 'Which room did you see before the stairs?' asks for signs, of a robot that knows no rooms.
+    wants = asked[:1] in (['which'], ['what']) and not word_class('whatever').isdisjoint(spoken)
+    in_view = wants and relation is not None and not about
+    kind = Kind.TEXT if every_time or ((named_nothing or in_view) and kind is Kind.POSITION) else kind
     if every and choice is Choice.CITED_FIRST:
         choice = Choice.EVERY
     if kind is Kind.DURATION and choice is Choice.CITED_FIRST and 'been' in spoken and _HAVE & spoken:
@@ -208,7 +214,7 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
         last=kind is Kind.POSITION
         and deed not in word_class('gone_along')
         and (bool(deed and target_of(deed)) or asked[:1] != ['where'] or not _SOMEHOW & spoken),
-        far='how far' in spoken,
+        far=not _FAR.isdisjoint(spoken),
         arriving=kind is Kind.TIME and (bool(_ARRIVING & spoken) or (indoors and not out)),
         indoors=indoors,
         own=bool(_OWN & spoken),

@@ -244,10 +244,10 @@ def _claim(  # noqa: PLR0911
             text = f'No, but I have seen "{other}", which is another thing{note}.'
             return Claim(Kind.BINARY, text, best, binary=False)
         return Claim(Kind.BINARY, f'Yes{note}: {sentences_about(request, best[0])}', best, binary=True)
-    if request.reading:
-        return read_texts(request, hits, best, found.scope, recall)
     if request.visits:
         return count_visits(request, hits, question, recall, ALL)
+    if request.reading:
+        return read_texts(request, hits, best, found.scope, recall)
     if request.counting:
         return count_places(request, hits, question.same_place, ALL)
     if request.relation is not None and request.relation.kind is RelationKind.NEAR and not request.target:

@@ -69,6 +69,10 @@ def found(claim: Claim, by: str, text: str, request: Request, taken: Collection[
         asked = _COMMON | _ASKED[by] | _chosen(request) | set(taken)
         if request.kind is Kind.POSITION:
             asked |= _GOING
+        if request.far:
+            asked |= {'far', 'distance'}
+        if claim.kind is not Kind.DURATION:
+            asked -= word_class('usual')
         about = set(words(claim.about))
         asked = asked - {'or'} if by in ('deeds', 'objects') else asked
         if claim.denies:
@@ -82,13 +86,13 @@ def found(claim: Claim, by: str, text: str, request: Request, taken: Collection[
         shown = list(dict.fromkeys(_texts(claim, by)))  # of a month of deeds, most are alike
         deeds = claim if by == 'deeds' else None
         left = [word for word in content if not _is_met(word, asked, about, shown, deeds)]
+        others = [word for word in tree if word not in left]
         if by == 'deeds':
-            main = (word for word in tree if word not in left and word.low not in about)
-            left += [word for word in main if _is_not_told(word, tree, claim)]
-        if by == 'sights' and claim.binary and shown:
-            for word in (word for word in tree if word not in left):
-                if _is_of_others(word, tree, shown[0]) or _is_apart(word, tree, shown[0]):
-                    left.append(word)
+            left += [w for w in others if w.low not in about and _is_not_told(w, tree, claim)]
+        elif by == 'motion':
+            left += [word for word in others if _is_of_asker(word, tree)]
+        elif by == 'sights' and shown:
+            left += [word for word in others if _is_not_shown(word, tree, claim, shown[0])]
     left += [word for word in tree if word not in left and by != 'goals' and _is_beyond(word, tree)]
     said_of = tuple(word.text for word in content if word not in left)
     return Accounted(claim, by, tuple(word.text for word in left), said_of)
@@ -146,21 +150,38 @@ def _is_beyond(word: Word, tree: Tree) -> bool:
         return not _ALL.isdisjoint(said.low for said in tree.children(word))
     if word.low in ('up', 'down'):
         return tree.head(word).lemma in ('go', 'drive', 'come', 'travel')
-    said = {other.low for other in tree.about(word, 'from', 'to')}
-    return word.low in _NEAREST and bool(said - _HERE)
+    if word.low not in _NEAREST:
+        return False
+    near = (word, *(one for one in [tree.head(word)] if word.dep == 'amod' and one.low != 'way'))
+    return bool({other.low for one in near for other in tree.about(one, 'from', 'to')} - _HERE)
 
 
-def _is_of_others(word: Word, tree: Tree, text: str) -> bool:
+def _is_of_asker(word: Word, tree: Tree) -> bool:
+    """Tell whether somebody else may do what is asked: how the robot moved says nothing of that."""
+    return word.tag == 'MD' and 'you' not in {who.low for who in tree.children(tree.head(word), 'nsubj')}
+
+
+def _is_not_shown(word: Word, tree: Tree, claim: Claim, text: str) -> bool:
+    """Tell whether a word is in what was seen, and not of what is asked."""
+    yes = claim.binary is True
+    return _is_of_others(word, tree, text, of_self_alone=not yes) or (yes and _is_apart(word, tree, text))
+
+
+def _is_of_others(word: Word, tree: Tree, text: str, *, of_self_alone: bool) -> bool:
     """Tell whether what was seen is or does what is asked of another: power lines run, and nobody does."""
     of = (word, tree.head(word)) if word.dep == 'acomp' else (word,)
     who = [noun for one in of for noun in tree.children(one, 'nsubj', 'nsubjpass')]
     said = word.tag in ('VBG', 'VBD', 'VB', 'VBN') or word.dep == 'acomp'
-    if not (said and who) or who[0].low in _SELF or word.lemma in _SEEING | _COMMON:
+    of_self = bool(who) and who[0].low in _SELF
+    known = _SEEING | _COMMON | (_GOING if of_self else frozenset())
+    if not (said and who) or who[0].low == 'i' or word.lemma in known or (of_self_alone and not of_self):
         return False
     sentence = next((s for s in split_sentences(text) if says(s, word.low, word.lemma)), '')
     told = parse(sentence)
     doing = [one for one in told if says(one.low, word.low, word.lemma) and one.pos != 'NOUN']
     around = {near.low for one in doing for near in (told.head(one), *told.children(one))}
+    if of_self:
+        return bool(doing) and around.isdisjoint(_SELF)
     return bool(doing) and not any(says(near, who[0].low, who[0].lemma) for near in around)
 
 
@@ -242,7 +263,7 @@ def _others(tree: Tree) -> set[str]:
 def _texts(claim: Claim, by: str) -> Iterable[str]:
     """Yield what the evidence of a claim says, and what it says where that is not the asker's words."""
     hits = [hit for hit in (*claim.evidence, claim.start, claim.end) if hit is not None]
-    for hit in hits[:1] if by == 'sights' else hits:
+    for hit in hits[: {'sights': 1, 'motion': 0}.get(by)]:  # what was in view is no motion
         yield _text(hit)
     if by not in ('sights', 'objects'):
         yield claim.text.lower()  # the words of an answer are no names
@@ -274,9 +295,12 @@ def said(one: Accounted) -> Claim:
     claim = one.claim
     if not is_there():
         return replace(claim, confidence=min(claim.confidence, PERHAPS))
-    if not one.left or (one.claim.denies and claim.confidence < EVEN):
-        return claim
     left = ', '.join(f'"{word}"' for word in one.left)
+    if claim.denies and claim.confidence < EVEN:
+        unsaid = left and {word.lower() for word in one.left}.isdisjoint(words(claim.text))
+        return replace(claim, text=f'{claim.text} I do not understand {left} here.') if unsaid else claim
+    if not one.left:
+        return claim
     if claim.denies:
         return Claim(Kind.NOT_SEEN, f'I do not understand {left} here, so I cannot tell.', confidence=UNTOLD)
     if claim.binary and claim.evidence[0].memory.source == PERSON:  # a note says more than yes

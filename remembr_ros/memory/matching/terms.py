@@ -21,7 +21,7 @@ STOP_WORDS = frozenset(
 _SAME = tuple(
     tuple(same.split())
     for same in (
-        'lift elevator, toilet restroom bathroom washroom, sofa couch, bicycle bike, '
+        'lift elevator, toilet restroom bathroom washroom loo, sofa couch, bicycle bike, '
         'stair staircase stairway, bin trash garbage, picture painting, car vehicle, '
         # what detectors call it, and people
         'cup mug, tv television, refrigerator fridge, phone telephone, motorbike motorcycle, '

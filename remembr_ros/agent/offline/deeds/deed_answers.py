@@ -33,6 +33,7 @@ from remembr_ros.memory.deeds.verbs import is_same_kind
 from remembr_ros.memory.matching.terms import STOP_WORDS, words
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import AGENT, CAPTIONER
+from remembr_ros.memory.places.places import Places
 from remembr_ros.memory.recall_protocol import Recall
 
 _NONE = any_case(r"\b(?:no|none|not|never|without|neither)\b|n['\u2019]t\b|\buntouched\b|\bout of\b")
@@ -71,6 +72,7 @@ def answer_deeds(  # noqa: PLR0911
     occurrences = OccurrenceSource(recall)
     done = occurrences.deeds(anytime)
     several, rest = several_named(request.window.rest)
+    rest, called = _by_first_names(rest, occurrences.places)
     asked = parse_deeds(rest)
     if not done or asked is None:
         return None
@@ -116,9 +118,19 @@ def answer_deeds(  # noqa: PLR0911
     return replace(
         claim,
         text=f'{note}{claim.text}',
-        about=' '.join((claim.about, *known, *sides, *several, *spoken)),
+        about=' '.join((claim.about, *known, *sides, *several, *spoken, *called)),
         confidence=SURE,
     )
+
+
+def _by_first_names(text: str, places: Places) -> tuple[str, list[str]]:
+    """Return a text with places as deeds name them, and what it called them."""
+    called: list[str] = []
+    for name, *others in (place.names for place in places.all):
+        for other in others:
+            text, times = re.subn(rf'\b{re.escape(other)}\b', name, text, flags=re.IGNORECASE)
+            called += [other] * times
+    return text, called
 
 
 def _which_of(names: tuple[str, ...], about: FoundAnswer) -> Claim | None:

@@ -12,6 +12,7 @@ from remembr_ros.agent.offline.deeds.deed_request import (
     DISTINCT,
     NEVER,
     TOTAL,
+    TRIED,
     DeedAsked,
     DeedRequest,
 )
@@ -210,7 +211,7 @@ def _duration(about: FoundAnswer) -> Claim | None:
     if average or TOTAL.search(about.asked.says):
         seconds = sum(deed.seconds for deed in deeds) / (len(deeds) if average else 1)
         how = 'On average' if average else 'In total'
-        text = f'{how}, of {len(deeds)} times,'
+        text = f'{how}, of {len(deeds)} times'
     else:
         deed = _one(about)
         seconds, text = deed.seconds, about.told([deed])
@@ -258,7 +259,8 @@ def _whether(about: FoundAnswer) -> Claim:
         return _deeds(about)
     deeds = about.some
     often = f'{len(deeds)} times, last: ' if len(deeds) > LAST else ''
-    return _said(about, f'{often}{about.told(deeds[-LAST:])}', (*deeds[-LAST:], *deeds))
+    done = bool(about.query.outcomes) or about.says(TRIED) or not all(deed.failed for deed in deeds)
+    return _said(about, f'{often}{about.told(deeds[-LAST:])}', (*deeds[-LAST:], *deeds), yes=done)
 
 
 def _from_here(about: FoundAnswer) -> Claim | None:

@@ -15,7 +15,7 @@ from remembr_ros.agent.offline.deeds.sides import SIDES, find_sides, order_of, o
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.geometry import Point
 from remembr_ros.memory.deeds.names import DeedNames, DeedPhrase
-from remembr_ros.memory.deeds.query import STAY, DeedOrder, DeedQuery
+from remembr_ros.memory.deeds.query import HANDLING, STAY, DeedOrder, DeedQuery
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.timestamps import NS
@@ -120,9 +120,13 @@ _DOING = any_case(
 DETAIL = any_case(
     r'\b(?:detail\w*|exactly|everything|in detail|step by step|precisely|each|every|all|full)\b'
 )
-_TRIED = any_case(r'\b(?:tr(?:y|ied|ies)|attempt\w*)\b')
+TRIED = r'\b(?:tr(?:y|ied|ies)|attempt\w*)\b'
 _LASTS = any_case(r'(?<!\bthe)(?<!\byour)(?<!\bvery) last(?=\W*$| (?:for|on average)\b)')
-_MOVED = any_case(r'\b(?:mov(?:e|ed|ing)|carr(?:y|ied|ying)|relocat\w+|transport\w*)\b')
+_MOVED = any_case(
+    r'\b(?:mov(?:e|ed|ing)|carr(?:y|ied|ying)|relocat\w+|transport\w*|br(?:ing|ought)|h[eo]ld|hands?)\b'
+)
+_CARRIED = any_case(r'^\W*what\b(?: things?| objects?| items?)? (?:did|have|were|are) (?:you|we) [^\W_]+\W*$')
+_FROM = any_case(r'\bfrom\W*$')
 _BEEN = any_case(r'\b(?:been|enter\w*|visit\w*|set foot|inside|go|went|gone)\b')
 _GENERIC = {DeedAsked.PROBLEMS, DeedAsked.WHY, DeedAsked.OUTCOME, DeedAsked.HIGHLIGHTS, DeedAsked.MOST}
 _GENERIC |= {DeedAsked.DISTANCE, DeedAsked.DAY_OF_MOST}
@@ -205,10 +209,13 @@ def build_deed_query(
     query = at if at and main.says_nothing else _main(asked, main, names, request, anchored=bool(sides))
     if query is None:
         return None
-    moved = query.object or query.receptacle or asked.asked is DeedAsked.MOST
+    named = query.object or query.receptacle or (query.attribute and not main.of('place'))
+    moved = named or asked.asked is DeedAsked.MOST or _CARRIED.match(asked.main)
     if moved and not query.kind and _MOVED.search(asked.says):
         # Each time that it was put somewhere, or what was put there.
-        query = replace(query, kind='place' if query.object or ' from ' not in asked.says else 'pick')
+        came = _FROM.search(asked.says) or (query.receptacle and not query.object and ' from ' in asked.says)
+        kind = 'pick' if came else 'place'
+        query = replace(query, kind=HANDLING if asked.asked is DeedAsked.DURATION else kind)
     if STEPS.search(asked.says) and not sides and not query.names_nothing:
         sides, query = {'during': replace(query, scope=scope)}, DeedQuery()
     if asked.asked is DeedAsked.DISTANCE and sides.keys() >= {'after', 'before'}:
@@ -245,7 +252,7 @@ def _selected(query: DeedQuery, asked: DeedRequest, here: Point | None) -> DeedQ
     if last or (limit and 'before' in asked.sides and 'after' not in asked.sides):
         order = DeedOrder.LAST
     outcomes = outcomes_of(asked.says)
-    if asked.asked is DeedAsked.COUNT and _TRIED.search(asked.says):
+    if asked.asked is DeedAsked.COUNT and re.search(TRIED, asked.says, re.IGNORECASE):
         outcomes = ()
     if asked.asked in (DeedAsked.WHY, DeedAsked.PROBLEMS) and 'cancelled' not in outcomes:
         outcomes = ('failed', 'cancelled')

@@ -53,3 +53,66 @@ def test_in_a_building_one_is_as_long_as_its_interior_is_seen() -> None:
 
 def test_a_thing_in_a_building_is_no_stay_inside() -> None:
     assert ask('Did you see red couches in the building?').evidence[0].memory.id == 'm3'
+
+
+SIGNS = [
+    Memory(
+        f's{i}',
+        'r',
+        T + 10 * i * NS,
+        T + 10 * i * NS,
+        f'Signs and labels that can be read: "{sign}".',
+        Pose(10.0 * i, 0.0),
+        scene_text=(sign,),
+        captioner='scene_text',
+    )
+    for i, sign in enumerate(('ROOM 133', 'KITCHEN', 'STAIRS', 'CAFETERIA', 'ROOM 117'))
+]
+
+
+def read(text: str) -> Answer:
+    question = Question(text, T + 600 * NS)
+    return OfflinePlanner().answer(question, ListedRecall(SIGNS), Run(time.monotonic() + 30.0))
+
+
+def test_how_many_times_a_sign_was_seen_is_a_number_and_no_text_of_it() -> None:
+    assert 'seen once' in read('How many times did you see the cafeteria sign?').text
+
+
+def test_which_room_was_seen_before_a_sign_is_what_can_be_read_there() -> None:
+    assert read('Which room did you see just before the kitchen?').text.endswith('"ROOM 133".')
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        "What's the distance between the kitchen and the stairs?",
+        'What is the distance from the kitchen to the stairs?',
+    ],
+)
+def test_how_far_things_are_apart_is_asked_in_more_words(text: str) -> None:
+    answer = read(text)
+    assert '10.0 m in a straight line' in answer.text
+    assert 'understood' not in answer.text
+
+
+@pytest.mark.parametrize(
+    'text',
+    ['Wheres the cafeteria?', 'Were is the cafeteria?', "Where's the cafeteria?", 'whre is the cafeteria'],
+)
+def test_a_question_may_be_written_in_haste(text: str) -> None:
+    answer = read(text)
+    assert answer.pose is not None
+    assert answer.pose.x == 30.0
+    assert answer.confidence > 0.5
+
+
+def test_to_come_across_a_thing_is_to_see_it() -> None:
+    assert read('Have you come across room 117?').binary is True
+
+
+def test_what_was_not_told_of_no_sight_is_no_sign_that_was_not_read() -> None:
+    noted = Memory('n', 'r', T, T, 'The key is in the drawer.', Pose(0.0, 0.0), source='person')
+    question = Question('Where is the ladder?', T + 600 * NS)
+    answer = OfflinePlanner().answer(question, ListedRecall([noted]), Run(time.monotonic() + 30.0))
+    assert answer.text == 'I cannot tell: of that I remember no sights, and nothing else names the ladder.'

@@ -56,6 +56,8 @@ def test_what_was_not_seen_is_a_thing_that_was_asked_for(text: str, left: tuple[
         ('Is my bike there?', 'A bike.', ('my',)),
         ('Is my bike there?', 'my bike is in the cellar', ()),
         ('Was the cup there all the time?', 'A cup.', ('time',)),
+        ('Did you cross the bridge?', 'Tracks cross below a bridge.', ('cross',)),
+        ('Did you cross the bridge?', 'You cross a bridge.', ()),
     ],
 )
 def test_what_was_seen_has_all_that_was_asked_for(text: str, caption: str, left: tuple[str, ...]) -> None:
@@ -94,6 +96,29 @@ def test_nothing_is_the_nearest_to_something_else() -> None:
     claim = Claim(Kind.TEXT, 'There', [Hit(memory('A sign.'), 0.9)], confidence=0.9)
     assert told('Which sign is the farthest from the sign?', claim).left == ('farthest',)
     assert told('Which sign is the farthest from here?', claim).left == ()
+    assert told('Where is the nearest place to the sign?', claim).left == ('nearest',)
+
+
+def test_how_the_robot_moved_is_neither_what_others_may_nor_what_was_in_view() -> None:
+    claim = Claim(Kind.POSITION, 'I stopped', [Hit(memory('A car. A building.'), 0.9)], confidence=0.9)
+    assert told('Where did you stop?', claim, 'motion').left == ()
+    assert told('Can you tell me where you stopped?', claim, 'motion').left == ()
+    assert told('Where can I park my car?', claim, 'motion').left == ('car', 'can')
+    assert told('What was the last building before you stopped?', claim, 'motion').left == ('building',)
+
+
+def test_one_time_is_not_when_it_usually_is() -> None:
+    when = Claim(Kind.TIME, 'Docked', [Hit(memory('Docked'), 0.9)], confidence=0.9)
+    assert told('What time do you usually dock?', when, 'deeds').left == ('usually',)
+    mean = replace(when, kind=Kind.DURATION, text='On average')
+    assert told('How long do you usually dock?', mean, 'deeds').left == ()
+
+
+def test_an_unsure_denial_names_what_was_not_understood() -> None:
+    unsure = replace(UNSEEN, text='I have seen the cups.', confidence=0.2)
+    text = said(told('Are there more cups than plates?', unsure)).text
+    assert text.startswith('I have seen the cups. I do not understand ')
+    assert '"than"' in text
 
 
 def test_words_that_say_when_or_where_are_taken() -> None:

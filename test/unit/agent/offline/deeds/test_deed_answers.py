@@ -8,6 +8,7 @@ from remembr_ros.agent.planner import Run
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.deeds.deed import deed
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.places.place import place
 from remembr_ros.timestamps import NS
 from test.unit.agent.listed_recall import ListedRecall
 
@@ -169,3 +170,43 @@ def test_where_a_thing_was_taken_to_is_where_it_was_put():
 )
 def test_what_is_not_understood_is_not_denied(text):
     assert ask(text).confidence < 0.5
+
+
+def test_what_only_failed_was_not_done():
+    slipped = put(9, None, kind='pick', object='plate', outcome='failed', reason='it slipped')
+    done = (*DONE, slipped)
+    assert ask('Did you pick up the plate?', done).binary is False
+    assert 'it slipped' in ask('Did you pick up the plate in the end?', done).text
+    assert ask('Did you try to pick up the plate?', done).binary is True
+    assert ask('Did you fail to pick up the plate?', done).binary is True
+    assert ask('Did you put the cup on the table?', DONE).binary is False
+
+
+CARRIED = [
+    put(0, 1.0, kind='go', place='kitchen'),
+    put(1, 1.0, kind='pick', object='lunch trays', receptacle='counter', place='kitchen'),
+    put(2, 5.0, kind='go', place='ward'),
+    put(10, 5.0, kind='place', object='lunch trays', receptacle='rack', place='ward'),
+]
+
+
+@pytest.mark.parametrize(
+    'text', ['How long did you carry the lunch?', 'How long was the lunch in your hands?']
+)
+def test_a_thing_is_carried_from_where_it_is_picked_until_it_is_put(text):
+    assert ask(text, CARRIED).text.endswith(': 10 minutes.')
+
+
+def test_what_is_carried_counts_once_and_comes_from_where_it_was_picked():
+    assert ask('How many times did you bring the lunch somewhere?', CARRIED).text.startswith('once')
+    assert 'Picked' in ask('Where did you carry the lunch from?', CARRIED).text
+    assert ask('What did you carry on 2023-11-14?', CARRIED).text == (
+        '2023-11-14 22:23 Put the lunch trays on the rack (ward).'
+    )
+
+
+def test_deeds_name_a_place_by_its_first_name():
+    ward = place('ward', center=(5.0, 1.0), radius=1.0, other_names=['W1'], now_ns=T).memory
+    answer = ask('When did you bring the lunch to W1?', (*CARRIED, ward))
+    assert answer.text.startswith('Put the lunch trays on the rack (ward)')
+    assert answer.confidence > 0.5

@@ -247,3 +247,18 @@ def test_of_a_thousand_things_in_view_twelve_are_told() -> None:
     many = [thing('cup', (i % 40, i // 40, 0.0), (0.1, 0.1, 0.1), id=f'cup{i}') for i in range(1000)]
     answer = see('What do you see?', 0, known=tuple(many))
     assert answer.text == 'In view, 12 of 1000: 12 cups.'
+
+
+@pytest.mark.parametrize(
+    ('text', 'known'),
+    [
+        ("Where's my coffee mug?", 'the mug'),
+        ('In which corner is the table?', 'the table'),
+        ('Is the bowl full?', 'the bowl'),
+    ],
+)
+def test_of_a_known_thing_a_detector_does_not_tell_all(text: str, known: str) -> None:
+    answer = ask(text)
+    assert answer.kind in (Kind.NOT_SEEN, Kind.BINARY)
+    assert known in answer.text
+    assert answer.confidence < 0.5
