@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from remembr_ros.agent.model.answer import Kind, Question
+from remembr_ros.agent.model.answer_text import EVEN
 from remembr_ros.agent.model.grounding import Choice, Claim, choose, yes_or_no
 from remembr_ros.agent.model.relevance_model import (
     PERHAPS,
@@ -93,7 +94,7 @@ def search_by_anchors(
     place = f'{_WORDS[kind]} {names}'
     if hits:
         return Findings(request, regions[0] if regions else scope, hits, note=place, sure=sure)
-    return Findings(request, scope, claim=_nothing(request, place, anchors, recall, scope))
+    return Findings(request, scope, claim=_nothing(request, place, anchors, question, recall, scope))
 
 
 def find_anchor(text: str, question: Question, recall: Recall, scope: Scope) -> Findings:
@@ -233,13 +234,21 @@ def _measured(claim: Claim, sure: float) -> float:
     return sure if things or claim.kind is Kind.DURATION else min(sure, PERHAPS)
 
 
-def _nothing(
-    request: Request, place: str, anchors: Sequence[Findings], recall: Recall, scope: Scope
+def _nothing(  # noqa: PLR0917
+    request: Request,
+    place: str,
+    anchors: Sequence[Findings],
+    question: Question,
+    recall: Recall,
+    scope: Scope,
 ) -> Claim:
     thing = request.thing or 'anything'
+    elsewhere = find_sightings(request, recall, scope)[:1] if request.target else []
+    absent = absence_claim(request, question, recall, scope, recall.count(scope))
+    if request.target and not elsewhere and absent.confidence < EVEN:
+        return absent  # nobody could have seen it anywhere
     if request.kind is not Kind.BINARY:
         return Claim(Kind.NOT_SEEN, f'I have not seen {thing} {place}.')
-    elsewhere = find_sightings(request, recall, scope)[:1] if request.target else []
     if not elsewhere:
         return yes_or_no(False, f'no memory shows {thing}.')
     evidence = {hit.memory.id: hit for hit in (*elsewhere, *(anchor.hits[0] for anchor in anchors))}

@@ -141,4 +141,5 @@ def read_texts(
         return Claim(Kind.TEXT, 'Nothing could be read there.', nearby[:1])
     texts = ', '.join(f'"{text}"' for text, _ in read.values())
     evidence = {hit.memory.id: hit for _, hit in read.values()}
-    return Claim(Kind.TEXT, f'There one can read {texts}.', list(evidence.values()))
+    number = f'{len(read)} texts: ' if request.counting else ''
+    return Claim(Kind.TEXT, f'There one can read {number}{texts}.', list(evidence.values()))

@@ -246,7 +246,7 @@ def _claim(  # noqa: PLR0911
         return Claim(Kind.BINARY, f'Yes{note}: {sentences_about(request, best[0])}', best, binary=True)
     if request.visits:
         return count_visits(request, hits, question, recall, ALL)
-    if request.reading:
+    if request.reading and not (request.counting and request.target):
         return read_texts(request, hits, best, found.scope, recall)
     if request.counting:
         return count_places(request, hits, question.same_place, ALL)

@@ -89,6 +89,8 @@ def found(claim: Claim, by: str, text: str, request: Request, taken: Collection[
         others = [word for word in tree if word not in left]
         if by == 'deeds':
             left += [w for w in others if w.low not in about and _is_not_told(w, tree, claim)]
+        elif by == 'places':
+            left += [word for word in others if _is_of_things(word, tree)]
         elif by == 'motion':
             left += [word for word in others if _is_of_asker(word, tree)]
         elif by == 'sights' and shown:
@@ -130,6 +132,8 @@ def _is_not_told(word: Word, tree: Tree, claim: Claim) -> bool:
     """Tell whether deeds do not tell a word: how many flowers, of 'the flowers'; to what it was done."""
     facts = [hit.memory.facts for hit in claim.evidence]
     things = [str(fact.get('object', '')) for fact in facts]
+    if word.low == 'why':
+        return not any(fact.get('reason') or fact.get('outcome') not in ('', 'succeeded') for fact in facts)
     counted = tree.head(word).low
     if word.low == 'many' and counted.endswith('s'):
         return any(counted in words(thing) for thing in things)
@@ -147,13 +151,20 @@ def _is_not_told(word: Word, tree: Tree, claim: Claim) -> bool:
 def _is_beyond(word: Word, tree: Tree) -> bool:
     """Tell whether a word asks for more than anybody tells: all the time, up, the nearest to others."""
     if word.lemma == 'time':
-        return not _ALL.isdisjoint(said.low for said in tree.children(word))
+        said = {child.low for child in tree.children(word)}
+        return bool(said & _ALL) or (not said and tree.head(word).low in ('in', 'on'))
     if word.low in ('up', 'down'):
         return tree.head(word).lemma in ('go', 'drive', 'come', 'travel')
     if word.low not in _NEAREST:
         return False
     near = (word, *(one for one in [tree.head(word)] if word.dep == 'amod' and one.low != 'way'))
     return bool({other.low for one in near for other in tree.about(one, 'from', 'to')} - _HERE)
+
+
+def _is_of_things(word: Word, tree: Tree) -> bool:
+    """Tell whether a thing was taken somewhere: a place knows who went there."""
+    things = {thing.low for thing in tree.children(word, 'dobj')}
+    return word.lemma in ('take', 'bring', 'get') and bool(things - {'me', 'us', 'it'})
 
 
 def _is_of_asker(word: Word, tree: Tree) -> bool:

@@ -122,10 +122,16 @@ DETAIL = any_case(
 )
 TRIED = r'\b(?:tr(?:y|ied|ies)|attempt\w*)\b'
 _LASTS = any_case(r'(?<!\bthe)(?<!\byour)(?<!\bvery) last(?=\W*$| (?:for|on average)\b)')
-_MOVED = any_case(
-    r'\b(?:mov(?:e|ed|ing)|carr(?:y|ied|ying)|relocat\w+|transport\w*|br(?:ing|ought)|h[eo]ld|hands?)\b'
+_TAKE = r'\bt(?:ake|ook)\b(?=.* to\b)'
+_MOVE = (
+    r'(?:\b(?:mov(?:e|ed|ing)|carr(?:y|ied|ying)|relocat\w+|transport\w*|br(?:ing|ought)|h[eo]ld|hands?)\b'
+    rf'|{_TAKE})'
 )
-_CARRIED = any_case(r'^\W*what\b(?: things?| objects?| items?)? (?:did|have|were|are) (?:you|we) [^\W_]+\W*$')
+_MOVED, _TAKEN = any_case(_MOVE), any_case(_TAKE)
+_CARRIED = any_case(
+    rf'^\W*what\b(?: \w+)? (?:did|have|were|are|do) (?:you|we) (?:\w+ )?{_MOVE}|{_MOVE} (?:any|some)thing\b'
+)
+"""Whatever it was."""
 _FROM = any_case(r'\bfrom\W*$')
 _BEEN = any_case(r'\b(?:been|enter\w*|visit\w*|set foot|inside|go|went|gone)\b')
 _GENERIC = {DeedAsked.PROBLEMS, DeedAsked.WHY, DeedAsked.OUTCOME, DeedAsked.HIGHLIGHTS, DeedAsked.MOST}
@@ -210,10 +216,10 @@ def build_deed_query(
     if query is None:
         return None
     named = query.object or query.receptacle or (query.attribute and not main.of('place'))
-    moved = named or asked.asked is DeedAsked.MOST or _CARRIED.match(asked.main)
-    if moved and not query.kind and _MOVED.search(asked.says):
+    moved = named or asked.asked is DeedAsked.MOST or _CARRIED.search(asked.main)
+    if moved and (_TAKEN if query.kind else _MOVED).search(asked.says):
         # Each time that it was put somewhere, or what was put there.
-        came = _FROM.search(asked.says) or (query.receptacle and not query.object and ' from ' in asked.says)
+        came = _FROM.search(asked.says) or (not query.object and re.search(' from (?!.* to )', asked.says))
         kind = 'pick' if came else 'place'
         query = replace(query, kind=HANDLING if asked.asked is DeedAsked.DURATION else kind)
     if STEPS.search(asked.says) and not sides and not query.names_nothing:

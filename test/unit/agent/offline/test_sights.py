@@ -116,3 +116,12 @@ def test_what_was_not_told_of_no_sight_is_no_sign_that_was_not_read() -> None:
     question = Question('Where is the ladder?', T + 600 * NS)
     answer = OfflinePlanner().answer(question, ListedRecall([noted]), Run(time.monotonic() + 30.0))
     assert answer.text == 'I cannot tell: of that I remember no sights, and nothing else names the ladder.'
+
+
+def test_what_no_reader_of_signs_can_see_is_not_denied_between_signs_either() -> None:
+    answer = read('Which doors did you pass between the kitchen and the cafeteria?')
+    assert (answer.kind, answer.confidence) == (Kind.NOT_SEEN, 0.2)
+
+
+def test_how_many_signs_were_read_is_a_number() -> None:
+    assert read('How many signs did you read?').text.startswith('There one can read 5 texts: ')

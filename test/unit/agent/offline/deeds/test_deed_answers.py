@@ -210,3 +210,25 @@ def test_deeds_name_a_place_by_its_first_name():
     answer = ask('When did you bring the lunch to W1?', (*CARRIED, ward))
     assert answer.text.startswith('Put the lunch trays on the rack (ward)')
     assert answer.confidence > 0.5
+
+
+@pytest.mark.parametrize(
+    ('text', 'told'),
+    [
+        ('What did you take to the ward?', 'Put the lunch trays'),
+        ('What did you bring to the ward?', 'Put the lunch trays'),
+        ('What did you carry from the kitchen?', 'Picked the lunch trays'),
+        ('Did you carry anything to the ward?', 'Yes: 2023-11-14 22:23 Put the lunch trays'),
+        ('Did you carry anything to the kitchen?', 'No, '),
+    ],
+)
+def test_what_was_carried_somewhere_is_what_was_put_there(text, told):
+    answer = ask(text, CARRIED)
+    assert told in answer.text.split(';')[0]
+    assert answer.confidence > 0.5
+
+
+def test_a_deed_that_went_well_tells_no_reason():
+    answer = ask('Why did you put the cup on the sink?', DONE)
+    assert answer.confidence < 0.5
+    assert ask('Why did you not put the cup on the table?', DONE).confidence > 0.5
