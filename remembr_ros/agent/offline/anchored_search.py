@@ -73,7 +73,7 @@ def search_by_anchors(
     if kind is RelationKind.BETWEEN and (request.kind is Kind.DURATION or request.far):
         claim = _apart(request, anchors)
         return Findings(request, scope, anchors[0].hits, claim=claim, sure=_measured(claim, sure))
-    regions = _regions(kind, anchors, question, scope)
+    regions = _regions(kind, anchors, question, recall, scope)
     if request.target and request.choice is Choice.CITED_FIRST:
         request = replace(request, choice=_NEXT_TO_ANCHOR.get(kind, request.choice))
     # What is seen at once is near each other, anywhere.
@@ -86,7 +86,9 @@ def search_by_anchors(
     hits = best_of_each(found)
     # The robot was near, which need not be true of what it saw; nor does that say on which side it is.
     of_robot = at_once and request.kind is Kind.BINARY and not (hits and hits[0].memory.id in at_once)
-    if of_robot or not (relation.measured or request.target):
+    shown = {hit.memory.id for anchor in anchors for hit in anchor.hits if kind is RelationKind.BETWEEN}
+    at_end = bool(hits) and hits[0].memory.id in shown  # it shows one of both, and what is beside it
+    if of_robot or at_end or not (relation.measured or request.target):
         sure = min(sure, PERHAPS)
     if request.target:
         hits.sort(key=lambda hit: (hit.memory.id not in at_once, -hit.score))
@@ -116,7 +118,7 @@ def stay_at(anchor: Findings, question: Question) -> list[Hit]:
 
 # One return per kind of relation.
 def _regions(  # noqa: PLR0911
-    kind: RelationKind, anchors: Sequence[Findings], question: Question, scope: Scope
+    kind: RelationKind, anchors: Sequence[Findings], question: Question, recall: Recall, scope: Scope
 ) -> list[Scope]:
     """Return where and when to look.
 
@@ -126,7 +128,15 @@ def _regions(  # noqa: PLR0911
     placed = [hit for hit in best if hit.memory.pose is not None]
     if kind is RelationKind.BETWEEN:
         pair = _fastest_pair(*anchors)
-        return _between(scope, pair[0].memory.end_ns + 1, pair[1].memory.start_ns - 1) if pair else []
+        if pair is None:
+            return []
+        apart = _between(scope, pair[0].memory.end_ns + 1, pair[1].memory.start_ns - 1)
+        # Of neighbours each has what is between.
+        return (
+            apart
+            if apart and recall.count(apart[0])
+            else _between(scope, pair[0].memory.start_ns, pair[1].memory.end_ns)
+        )
     if kind is RelationKind.NEAR:
         return [
             replace(scope, near=hit.memory.pose.position, radius_m=NEAR_M, map_id=hit.memory.map_id)

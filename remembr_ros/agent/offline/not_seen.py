@@ -83,7 +83,8 @@ def _why_untold(request: Request, recall: Recall, scope: Scope, total: int) -> s
         why = 'I do not know people by their names' if named else 'not all that is done is seen'
         return f'I cannot tell: none of {total} memories shows {thing}, but {why}.'
     said = request.phrase.split()
-    if not (all(map(is_colour, said[:-1])) or _sees(request, recall, scope)):
+    sorted_out = not all(map(is_colour, said[:-1])) and _is_known(request.head, recall, scope)
+    if sorted_out and not _sees(request, recall, scope):
         return f'I cannot tell: {_why_blind(request, thing, recall, scope)}'  # a mug, and not one for coffee
     nouns = [word for word in said[:-1] if is_colour(word) or not _is_adjective(word)] + said[-1:]
     alone = parse_request(f'Where is the {" ".join(nouns or [request.phrase])}?', 0)

@@ -23,6 +23,7 @@ from remembr_ros.agent.model.relevance_model import (
 from remembr_ros.agent.model.same_place import stay_of, stays
 from remembr_ros.agent.offline.anchored_search import Findings, search_by_anchors
 from remembr_ros.agent.offline.answer_sentences import (
+    NOTHING_READ,
     cite_every_place,
     count_places,
     count_visits,
@@ -184,8 +185,10 @@ def _sureness(claim: Claim, found: Findings, question: Question) -> float:
     if claim.binary is False or (claim.kind is Kind.NOT_SEEN and not found.hits):
         return 1.0 - SHOWN
     if not found.request.target:
-        return found.sure
-    if claim.kind in (Kind.NOT_SEEN, Kind.DURATION) or found.request.reading or not claim.evidence:
+        unread = claim.kind is Kind.TEXT and claim.text == NOTHING_READ  # there may have been other things
+        return min(found.sure, PERHAPS) if unread else found.sure
+    reading = found.request.reading and not found.request.counting
+    if claim.kind in (Kind.NOT_SEEN, Kind.DURATION) or reading or not claim.evidence:
         likely = min(found.sure, max(hit.score for hit in found.hits))
         # How long a thing was there is not how long it was seen.
         return as_unsure(likely) if claim.kind is Kind.DURATION and not found.request.own else likely
@@ -194,6 +197,7 @@ def _sureness(claim: Claim, found: Findings, question: Question) -> float:
     guessed = request.counting and not request.visits and decisive.memory.source != OBJECT  # by their places
     noted = decisive.memory.source == PERSON and (  # which is no sight of it
         request.kind is Kind.BINARY
+        or (request.kind is Kind.TIME and request.own)
         or (request.kind is Kind.POSITION and not _GONE.isdisjoint(words(decisive.memory.caption)))
     )
     in_part = guessed or noted or lacks_a_part(request, decisive.memory)

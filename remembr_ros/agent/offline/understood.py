@@ -90,7 +90,12 @@ def found(claim: Claim, by: str, text: str, request: Request, taken: Collection[
         if by == 'deeds':
             left += [w for w in others if w.low not in about and _is_not_told(w, tree, claim)]
         elif by == 'places':
-            left += [word for word in others if _is_of_things(word, tree)]
+            # What was done between two places is told, although nobody went from one to the other.
+            left += [
+                w
+                for w in others
+                if _is_of_things(w, tree) or (claim.denies and w.lemma == 'do' and w.pos == 'VERB')
+            ]
         elif by == 'motion':
             left += [word for word in others if _is_of_asker(word, tree)]
         elif by == 'sights' and shown:
@@ -153,8 +158,14 @@ def _is_beyond(word: Word, tree: Tree) -> bool:
     if word.lemma == 'time':
         said = {child.low for child in tree.children(word)}
         return bool(said & _ALL) or (not said and tree.head(word).low in ('in', 'on'))
-    if word.low in ('up', 'down'):
-        return tree.head(word).lemma in ('go', 'drive', 'come', 'travel')
+    if word.low in ('up', 'down', 'off'):
+        return tree.head(word).lemma in (
+            'go',
+            'drive',
+            'come',
+            'travel',
+            *(('get',) if word.low == 'off' else ()),
+        )
     if word.low not in _NEAREST:
         return False
     near = (word, *(one for one in [tree.head(word)] if word.dep == 'amod' and one.low != 'way'))
@@ -213,7 +224,8 @@ def _tells(word: Word, tree: Tree) -> bool:
     if word.lemma in _WISHING:  # 'I want to sit', and not 'Who wants the parcel?'
         return not {child.low for child in tree.children(word, 'nsubj')} & _SELF
     if word.lemma in word_class('of_things'):  # 'the name of the street', and not 'which kind of cup'
-        return any(child.low == 'of' for child in tree.children(word, 'prep')) and word.dep != 'ROOT'
+        of = any(child.low == 'of' for child in tree.children(word, 'prep')) and word.dep != 'ROOT'
+        return of or (word.tag == 'NNS' and bool(tree.children(word, 'compound')))  # 'street names'
     if word.dep == 'neg' and word.index <= 2:  # 'Isn't there a lift?'
         return tree.head(word).dep != 'ROOT'
     says_more = word.low in _NEGATIVE | word_class('apart') | {'or'}
@@ -308,8 +320,10 @@ def said(one: Accounted) -> Claim:
         return replace(claim, confidence=min(claim.confidence, PERHAPS))
     left = ', '.join(f'"{word}"' for word in one.left)
     if claim.denies and claim.confidence < EVEN:
+        # Who cannot tell of a cup says that it is for want of "empty".
         unsaid = left and {word.lower() for word in one.left}.isdisjoint(words(claim.text))
-        return replace(claim, text=f'{claim.text} I do not understand {left} here.') if unsaid else claim
+        tells = unsaid and claim.text.startswith(('I cannot tell', 'I have seen'))
+        return replace(claim, text=f'{claim.text} Left out: {left}.') if tells else claim
     if not one.left:
         return claim
     if claim.denies:

@@ -193,7 +193,10 @@ class DeedNames:
                         (
                             i
                             for i, w in enumerate(spoken)
-                            if free[i] and same(w, part) and (not cut or w not in PLAIN)
+                            if free[i]
+                            and same(w, part)
+                            and (not cut or w not in PLAIN)
+                            and not (usual and spoken[max(i - 1, 0)] in ('the', 'a'))  # 'the lift'
                         ),
                         -1,
                     )

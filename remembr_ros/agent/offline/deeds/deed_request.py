@@ -16,6 +16,7 @@ from remembr_ros.agent.offline.request import Request
 from remembr_ros.geometry import Point
 from remembr_ros.memory.deeds.names import DeedNames, DeedPhrase
 from remembr_ros.memory.deeds.query import HANDLING, STAY, DeedOrder, DeedQuery
+from remembr_ros.memory.deeds.verbs import is_same_kind
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.timestamps import NS
@@ -122,17 +123,17 @@ DETAIL = any_case(
 )
 TRIED = r'\b(?:tr(?:y|ied|ies)|attempt\w*)\b'
 _LASTS = any_case(r'(?<!\bthe)(?<!\byour)(?<!\bvery) last(?=\W*$| (?:for|on average)\b)')
-_TAKE = r'\bt(?:ake|ook)\b(?=.* to\b)'
+_TAKE = r'\bt(?:ake|ook)\b(?=.* (?:to|out of)\b)'
 _MOVE = (
     r'(?:\b(?:mov(?:e|ed|ing)|carr(?:y|ied|ying)|relocat\w+|transport\w*|br(?:ing|ought)|h[eo]ld|hands?)\b'
     rf'|{_TAKE})'
 )
-_MOVED, _TAKEN = any_case(_MOVE), any_case(_TAKE)
+_MOVED = any_case(_MOVE)
 _CARRIED = any_case(
     rf'^\W*what\b(?: \w+)? (?:did|have|were|are|do) (?:you|we) (?:\w+ )?{_MOVE}|{_MOVE} (?:any|some)thing\b'
 )
 """Whatever it was."""
-_FROM = any_case(r'\bfrom\W*$')
+_FROM, _CAME = any_case(r'\bfrom\W*$'), any_case(r' (?:from|out of) (?!.* to )')
 _BEEN = any_case(r'\b(?:been|enter\w*|visit\w*|set foot|inside|go|went|gone)\b')
 _GENERIC = {DeedAsked.PROBLEMS, DeedAsked.WHY, DeedAsked.OUTCOME, DeedAsked.HIGHLIGHTS, DeedAsked.MOST}
 _GENERIC |= {DeedAsked.DISTANCE, DeedAsked.DAY_OF_MOST}
@@ -217,9 +218,9 @@ def build_deed_query(
         return None
     named = query.object or query.receptacle or (query.attribute and not main.of('place'))
     moved = named or asked.asked is DeedAsked.MOST or _CARRIED.search(asked.main)
-    if moved and (_TAKEN if query.kind else _MOVED).search(asked.says):
+    if moved and (is_same_kind(query.kind, 'pick') or not query.kind) and _MOVED.search(asked.says):
         # Each time that it was put somewhere, or what was put there.
-        came = _FROM.search(asked.says) or (not query.object and re.search(' from (?!.* to )', asked.says))
+        came = _FROM.search(asked.says) or (not query.object and _CAME.search(asked.says))
         kind = 'pick' if came else 'place'
         query = replace(query, kind=HANDLING if asked.asked is DeedAsked.DURATION else kind)
     if STEPS.search(asked.says) and not sides and not query.names_nothing:

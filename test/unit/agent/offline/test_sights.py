@@ -1,4 +1,5 @@
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -125,3 +126,27 @@ def test_what_no_reader_of_signs_can_see_is_not_denied_between_signs_either() ->
 
 def test_how_many_signs_were_read_is_a_number() -> None:
     assert read('How many signs did you read?').text.startswith('There one can read 5 texts: ')
+
+
+def test_between_neighbours_is_what_they_show() -> None:
+    both = [replace(SIGNS[0], scene_text=('KITCHEN', 'ROOM 126'), caption='"KITCHEN", "ROOM 126".'), SIGNS[2]]
+    question = Question('Which rooms lie between the kitchen and the stairs?', T + 600 * NS)
+    answer = OfflinePlanner().answer(question, ListedRecall(both), Run(time.monotonic() + 30.0))
+    assert 'ROOM 126' in answer.text
+    assert answer.confidence < 0.5
+
+
+def test_of_a_time_of_which_nothing_was_read_nobody_is_sure_what_was_seen() -> None:
+    dark = replace(SIGNS[3], scene_text=(), caption='No readable text.')
+    question = Question('What did you see after the stairs?', T + 600 * NS)
+    answer = OfflinePlanner().answer(question, ListedRecall([*SIGNS[:3], dark]), Run(time.monotonic() + 30.0))
+    assert (answer.text, answer.confidence) == ('Perhaps no readable text.', 0.4)
+
+
+def test_a_note_is_no_sight_of_the_robot() -> None:
+    note = Memory(
+        'n', 'r', T + 99 * NS, T + 99 * NS, 'The cart is in ward 5.', Pose(0.0, 0.0), source='person'
+    )
+    question = Question('When did you last see ward 5?', T + 600 * NS)
+    answer = OfflinePlanner().answer(question, ListedRecall([note]), Run(time.monotonic() + 30.0))
+    assert answer.confidence < 0.5

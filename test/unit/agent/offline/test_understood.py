@@ -117,8 +117,22 @@ def test_one_time_is_not_when_it_usually_is() -> None:
 def test_an_unsure_denial_names_what_was_not_understood() -> None:
     unsure = replace(UNSEEN, text='I have seen the cups.', confidence=0.2)
     text = said(told('Are there more cups than plates?', unsure)).text
-    assert text.startswith('I have seen the cups. I do not understand ')
+    assert text.startswith('I have seen the cups. Left out: ')
     assert '"than"' in text
+
+
+def test_a_place_knows_who_went_there_and_nothing_of_things() -> None:
+    there = Claim(Kind.TEXT, 'In the hall: a cup.', about='hall', confidence=0.9)
+    assert told('Did you take me to the hall?', there, 'places').left == ()
+    assert told('What did you take to the hall?', there, 'places').left == ('take',)
+    never = Claim(Kind.NOT_SEEN, 'Never.', about='hall dock', confidence=0.9)
+    assert told('What did you do between the hall and the dock?', never, 'places').left == ('do',)
+
+
+def test_what_was_seen_tells_neither_names_of_streets_nor_that_the_robot_got_off() -> None:
+    claim = Claim(Kind.TEXT, 'There', [Hit(memory('A street, a charger.'), 0.9)], confidence=0.9)
+    assert told('Which street names could you read?', claim).left == ('names',)
+    assert told('When did you get off the charger?', claim).left == ('off',)
 
 
 def test_words_that_say_when_or_where_are_taken() -> None:

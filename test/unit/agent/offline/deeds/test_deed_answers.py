@@ -232,3 +232,14 @@ def test_a_deed_that_went_well_tells_no_reason():
     answer = ask('Why did you put the cup on the sink?', DONE)
     assert answer.confidence < 0.5
     assert ask('Why did you not put the cup on the table?', DONE).confidence > 0.5
+
+
+def test_a_noun_is_no_deed_that_is_called_like_it():
+    picked = put(9, 1.0, kind='pick', object='plate')
+    assert 'Picked' not in ask('What is up with the lift?', (*DONE, picked)).text
+    assert ask('Did you lift the plate?', (*DONE, picked)).binary is True
+
+
+def test_what_is_taken_out_is_not_put_in():
+    assert ask('Did you take anything out of the sink?', DONE).binary is False
+    assert ask('Did you take anything out of the shelf?', DONE).binary is True
