@@ -28,6 +28,14 @@ _PARTICLES = frozenset('on off up down out over in back'.split())
 _VERBS = frozenset(('VBZ', 'VBD', 'VBP', 'MD'))
 _PAIR = re.compile(r'([^\W\d_]+)(?=(?:[ -]+([^\W\d_]+))?)')
 
+_UNREAL = re.compile(
+    r'\b(?:no|without|without any)\s+(?:\w+\s+){0,2}$'
+    r'|\b(?:likely|possibly|perhaps|probably|maybe|presumably|potentially|(?:may|might|could) be)\b'
+)
+_GRAMMAR = frozenset(  # which no lexicon of things and deeds has
+    'against although among anybody because beside during everybody her herself himself ours per shall since '
+    'theirs toward towards upon via without yours yourself'.split()
+)
 _SHOWS = re.compile(
     r'\b(?:picture|photo|photograph|painting|poster|drawing|portrait|statue|sculpture|model|sticker|logo)s?'
     r'\s+of\s+(?:\w+\s+){0,3}\w+$'
@@ -88,10 +96,11 @@ def is_colour(text: str) -> bool:
 
 
 def is_english(text: str) -> bool:
-    """Tell whether a text may be English: a third of its words ask, or all of them are in a lexicon."""
+    """Tell whether a text may be English: a third of its words ask, or all but names are in a lexicon."""
     spoken = words(text)
     asking = sum(word in STOP_WORDS for word in spoken)
-    return 3 * asking >= len(spoken) or all(word.isdigit() or _is_known(word) for word in spoken)
+    known = (word.isdigit() or word.title() in text or _is_known(word) for word in spoken)
+    return 3 * asking >= len(spoken) or all(known)
 
 
 def misspelled(sought: Sought, around: Sequence[Memory]) -> dict[str, str]:
@@ -105,7 +114,7 @@ def misspelled(sought: Sought, around: Sequence[Memory]) -> dict[str, str]:
 
 
 def _is_known(word: str) -> bool:
-    return word in STOP_WORDS or is_word(word)
+    return word in STOP_WORDS or word in _GRAMMAR or is_word(word)
 
 
 def another_thing(sought: Sought, memory: Memory) -> str:
@@ -132,6 +141,17 @@ def another_thing(sought: Sought, memory: Memory) -> str:
     return others
 
 
+def is_denied_or_guessed(sought: Sought, memory: Memory) -> bool:
+    """Tell whether a memory names a thing only to say that there is none, or that there may be one."""
+    names, found = {sought.head, *other_stems(sought.head)}, False
+    for clause in (clause for text in _texts(memory) for clause in _CLAUSE.split(text.lower())):
+        for word in (word for word in _PAIR.finditer(clause) if stem(word[1]) in names):
+            if not _UNREAL.search(clause[: word.start()]):
+                return False
+            found = True
+    return found
+
+
 def _longer_name(phrase: Sequence[str], spoken: Sequence[str]) -> str:
     """Return the name of several words that a text ends with, if a noun makes it that of another thing.
 
@@ -139,6 +159,8 @@ def _longer_name(phrase: Sequence[str], spoken: Sequence[str]) -> str:
     """
     end = spoken[-len(phrase) - 1 :]
     if len(phrase) < 2 or len(end) <= len(phrase) or list(map(stem, end[1:])) != list(map(stem, phrase)):
+        return ''
+    if len(end) == len(spoken) and is_part(end[0], 'verb'):  # 'Put X-ray films on the table.'
         return ''
     of_its_own = end[0] not in _COLOURS | _MATERIALS | STOP_WORDS and is_part(end[0], 'noun')
     return ' '.join(end) if of_its_own else ''

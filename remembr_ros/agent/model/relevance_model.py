@@ -13,6 +13,7 @@ from remembr_ros.agent.model.matching import (
     another_thing,
     has_what_it_must,
     is_cut_off,
+    is_denied_or_guessed,
     lacks_a_part,
     words_found,
 )
@@ -80,7 +81,8 @@ def how_likely(sought: Sought, hit: Hit, embedder: str) -> float:
     if (memory.source == OBJECT and not all(found)) or not has_what_it_must(sought, memory):
         return 0.0  # what a detector names by one word is not another thing
     likely = shown_confidence(hit, sum(found) / max(len(found), 1), embedder)
-    return as_unsure(likely) if another_thing(sought, memory) else likely
+    unsure = another_thing(sought, memory) or is_denied_or_guessed(sought, memory)
+    return as_unsure(likely) if unsure else likely
 
 
 def as_unsure(likely: float) -> float:

@@ -40,7 +40,7 @@ from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Hit, Query, Scope
-from remembr_ros.memory.model.record import OBJECT, PERSON
+from remembr_ros.memory.model.record import AGENT, OBJECT, PERSON
 from remembr_ros.memory.recall_protocol import Recall
 
 STAY_POOL = 300  # Memories looked at for a question about how long: a stay may have many
@@ -186,12 +186,14 @@ def _sureness(claim: Claim, found: Findings, question: Question) -> float:
         return 1.0 - SHOWN
     if not found.request.target:
         unread = claim.kind is Kind.TEXT and claim.text == NOTHING_READ  # there may have been other things
-        return min(found.sure, PERHAPS) if unread else found.sure
+        under_way = claim.kind is Kind.POSITION and _is_under_way(claim, found.request.window.at_ns)
+        return min(found.sure, PERHAPS) if unread or under_way else found.sure
     reading = found.request.reading and not found.request.counting
     if claim.kind in (Kind.NOT_SEEN, Kind.DURATION) or reading or not claim.evidence:
         likely = min(found.sure, max(hit.score for hit in found.hits))
         # How long a thing was there is not how long it was seen.
-        return as_unsure(likely) if claim.kind is Kind.DURATION and not found.request.own else likely
+        looked = found.request.own and all(hit.memory.source != OBJECT for hit in claim.evidence)
+        return as_unsure(likely) if claim.kind is Kind.DURATION and not looked else likely
     decisive = choose(claim.evidence, claim.choice, question)
     request = found.request
     guessed = request.counting and not request.visits and decisive.memory.source != OBJECT  # by their places
@@ -202,6 +204,12 @@ def _sureness(claim: Claim, found: Findings, question: Question) -> float:
     )
     in_part = guessed or noted or lacks_a_part(request, decisive.memory)
     return min(found.sure, as_unsure(decisive.score) if in_part else decisive.score)
+
+
+def _is_under_way(claim: Claim, at_ns: int | None) -> bool:
+    """Tell whether a deed lasted longer than a moment: its place is where it ended."""
+    deed = claim.evidence[0].memory
+    return at_ns is not None and deed.source == AGENT and deed.start_ns <= at_ns < deed.end_ns
 
 
 def _stay_inside(request: Request, hits: Sequence[Hit]) -> list[Hit]:

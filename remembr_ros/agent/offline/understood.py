@@ -139,6 +139,8 @@ def _is_not_told(word: Word, tree: Tree, claim: Claim) -> bool:
     things = [str(fact.get('object', '')) for fact in facts]
     if word.low == 'why':
         return not any(fact.get('reason') or fact.get('outcome') not in ('', 'succeeded') for fact in facts)
+    if word.low in ('hand', 'hands') and word.pos == 'NOUN':  # 'in your hands' it is, whichever
+        return 'your' not in {child.low for child in tree.children(word)}
     counted = tree.head(word).low
     if word.low == 'many' and counted.endswith('s'):
         return any(counted in words(thing) for thing in things)
@@ -200,7 +202,10 @@ def _is_of_others(word: Word, tree: Tree, text: str, *, of_self_alone: bool) -> 
         return False
     sentence = next((s for s in split_sentences(text) if says(s, word.low, word.lemma)), '')
     told = parse(sentence)
-    doing = [one for one in told if says(one.low, word.low, word.lemma) and one.pos != 'NOUN']
+    named = [one for one in told if says(one.low, word.low, word.lemma)]
+    doing = [one for one in named if one.pos != 'NOUN']
+    if named and not doing and word.dep == 'ROOT':
+        return True  # who waits at a bus stop saw no bus stop
     around = {near.low for one in doing for near in (told.head(one), *told.children(one))}
     if of_self:
         return bool(doing) and around.isdisjoint(_SELF)
@@ -228,7 +233,9 @@ def _tells(word: Word, tree: Tree) -> bool:
         return of or (word.tag == 'NNS' and bool(tree.children(word, 'compound')))  # 'street names'
     if word.dep == 'neg' and word.index <= 2:  # 'Isn't there a lift?'
         return tree.head(word).dep != 'ROOT'
-    says_more = word.low in _NEGATIVE | word_class('apart') | {'or'}
+    before = tree.words[max(word.index - 1, 0)].low
+    but = word.low == 'but' and before.endswith(('one', 'body', 'thing', 'where'))  # 'anyone but you'
+    says_more = but or word.low in _NEGATIVE | word_class('apart') | {'or'}
     return says_more or (word.pos in _CONTENT and word.dep not in ('aux', 'auxpass'))
 
 
@@ -294,8 +301,8 @@ def _texts(claim: Claim, by: str) -> Iterable[str]:
 
 def _text(hit: Hit) -> str:
     memory = hit.memory
-    facts = ' '.join(str(value) for value in memory.facts.values() if isinstance(value, str))
-    return ' '.join((memory.caption, *memory.scene_text, facts, hit.place, memory.robot, memory.map_id))
+    facts = ': '.join(str(value) for value in memory.facts.values() if isinstance(value, str))
+    return ': '.join((memory.caption, *memory.scene_text, facts, hit.place, memory.robot, memory.map_id))
 
 
 def _is_kind(word: Word, claim: Claim) -> bool:

@@ -54,6 +54,7 @@ _WHETHER = any_case(
     r'^\W*(?:(?:is|are|was|were) (?!there\b)|(?:did|have|had) (?:you|we|i) (?:leave|left) )'
     rf'(?P<thing>.+?){_STATE}(?: (?:now|right now|again))?\W*$'
 )
+_EITHER = any_case(r'\b(open|closed|shut) or (?:not|open|closed|shut)\b')
 _WHAT = any_case(rf'^\W*(?:what|which)\b.*?\b(?:leave|left|is|are|was|were|stands?){_STATE}(?: now)?\W*$')
 
 
@@ -114,7 +115,8 @@ def answer_deeds(  # noqa: PLR0911
     known = [word for word in said if word not in STOP_WORDS and names.knows(word)]
     sides = [side.says for side in (query.after, query.before, query.during) if side is not None]
     never = query.never == 'place' or (query.never and not names.read(asked.main).names)
-    spoken = ('or', 'never') if several else ('never',) if never else ()
+    without = asked.asked is DeedAsked.DAYS_WITHOUT
+    spoken = ['or', 'never'] if several else ['never'] * bool(never) + ['without'] * without
     return replace(
         claim,
         text=f'{note}{claim.text}',
@@ -179,7 +181,7 @@ def _state(
     text: str, names: DeedNames, occurrences: OccurrenceSource, scope: Scope, question: Question
 ) -> Claim | None:
     """Return whether something is open or in hand, or what is; None: that is not asked, or no deed tells."""
-    text = _HOLDING.sub(r'is\1 in your hand', text)
+    text, either = _EITHER.subn(r'\1', _HOLDING.sub(r'is\1 in your hand', text))
     found = _WHETHER.match(text) or _WHAT.match(text)
     kinds = ('pick', 'place') if found and 'hand' in found['state'].lower() else ('open', 'close')
     last = last_of_each(occurrences.deeds(scope), *kinds) if found else []
@@ -196,4 +198,5 @@ def _state(
     if not fit:
         return None
     deed = max(fit, key=lambda deed: deed.end_ns)
-    return yes_or_no(deed in such, f'{listed(question, [deed])}.', hits_of([deed]))
+    said, hits = f'{listed(question, [deed])}.', hits_of([deed])
+    return Claim(Kind.TEXT, said, hits) if either else yes_or_no(deed in such, said, hits)

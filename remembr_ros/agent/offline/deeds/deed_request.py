@@ -134,7 +134,9 @@ _CARRIED = any_case(
 )
 """Whatever it was."""
 _FROM, _CAME = any_case(r'\bfrom\W*$'), any_case(r' (?:from|out of) (?!.* to )')
-_BEEN = any_case(r'\b(?:been|enter\w*|visit\w*|set foot|inside|go|went|gone)\b')
+_AT = r'\b(?:was|were) (?:you|we|the robot)(?: (?:ever|last|first))? (?:in|at|inside)\b'
+_WAS_AT, _WAS = any_case(_AT), any_case(r'\b(?:was|were) (?:you|we|the robot)\b|\byou (?:ever )?been\b')
+_BEEN = any_case(rf'\b(?:been|enter\w*|visit\w*|set foot|inside|go|went|gone)\b|{_AT}')
 _GENERIC = {DeedAsked.PROBLEMS, DeedAsked.WHY, DeedAsked.OUTCOME, DeedAsked.HIGHLIGHTS, DeedAsked.MOST}
 _GENERIC |= {DeedAsked.DISTANCE, DeedAsked.DAY_OF_MOST}
 """What is asked of deeds alone, whoever is said to have done them."""
@@ -213,7 +215,9 @@ def build_deed_query(
         at = sides.pop('during')
     elif at is not None and not main.says_nothing:
         sides['during'] = at
-    query = at if at and main.says_nothing else _main(asked, main, names, request, anchored=bool(sides))
+    query = (
+        at if at and main.says_nothing else _main(asked, main, names, request, scope, anchored=bool(sides))
+    )
     if query is None:
         return None
     named = query.object or query.receptacle or (query.attribute and not main.of('place'))
@@ -274,7 +278,7 @@ _OF_ALL = (DeedAsked.COUNT, DeedAsked.DAYS, DeedAsked.PER_DAY, DeedAsked.HIGHLIG
 
 
 def _main(  # noqa: PLR0911
-    asked: DeedRequest, main: DeedPhrase, names: DeedNames, request: Request, *, anchored: bool
+    asked: DeedRequest, main: DeedPhrase, names: DeedNames, request: Request, scope: Scope, *, anchored: bool
 ) -> DeedQuery | None:
     """Return what is asked for, apart from its relations."""
     about_self = bool(_SELF.search(asked.says)) or request.own
@@ -283,7 +287,9 @@ def _main(  # noqa: PLR0911
         return DeedQuery(kind=STAY) if about_self else None
     things = main.of('object')
     places = [*main.of('place'), *main.unknown]
-    if asked.yes and about_self and not things and places and _BEEN.search(asked.main):
+    if about_self and scope.place is not None and main.says_nothing and _WAS.search(asked.main):
+        return DeedQuery(kind=STAY)  # 'How often were you', of a place that is in the scope
+    if about_self and not things and places and (_BEEN if asked.yes else _WAS_AT).search(asked.main):
         return DeedQuery(kind=STAY, place=' '.join(places))
     of_time = (request.window.after_ns, request.window.before_ns) != (None, None)
     if of_time and main.says_nothing and DETAIL.search(asked.says):

@@ -1,6 +1,6 @@
 import pytest
 
-from remembr_ros.agent.model.matching import has_number
+from remembr_ros.agent.model.matching import has_number, is_english
 
 
 @pytest.mark.parametrize(
@@ -26,3 +26,16 @@ from remembr_ros.agent.model.matching import has_number
 )
 def test_a_number_counts_as_that_of_what_was_asked(text: str, number: str, noun: str, expected: bool) -> None:
     assert has_number(text, number, noun) is expected
+
+
+@pytest.mark.parametrize(
+    ('text', 'english'),
+    [
+        ('When did Nurse Helga leave her message?', True),
+        ('What changed since Friday?', True),
+        ('Wo ist der Aufzug?', False),
+        ('Dove si trova Maria?', False),
+    ],
+)
+def test_names_need_not_be_english(text: str, english: bool) -> None:
+    assert is_english(text) is english

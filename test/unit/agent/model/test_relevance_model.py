@@ -4,6 +4,7 @@ import pytest
 
 from remembr_ros.agent.model.relevance_model import (
     AS_GOOD,
+    PERHAPS,
     SHOWN,
     as_good_as_best,
     find_sightings,
@@ -61,3 +62,22 @@ def test_a_search_is_as_sure_as_an_answer(minilm_tour: MemoryStore, text: str, w
     hits = {hit.memory.id: hit for hit in minilm_tour.find(Query(text, limit=30))}
     told = {name: fit_in_a_word(searched(text), hits[name], minilm_tour.embedder_name) for name in words}
     assert told == words
+
+
+@pytest.mark.parametrize(
+    ('caption', 'sure'),
+    [
+        ('Two pedestrians walk by.', True),
+        ('There are no pedestrians visible.', False),
+        ('A tall building, likely a hostel for pedestrians.', False),
+        ('There are no pedestrians on the left. On the right a pedestrian waits.', True),
+    ],
+)
+def test_what_is_not_there_or_only_guessed_is_not_seen(make_memory: Make, caption: str, sure: bool) -> None:
+    found = sightings(ListedRecall([make_memory(0, caption)]), 'Where are the pedestrians?')
+    assert (found[0].score > PERHAPS) is sure
+
+
+def test_what_was_put_somewhere_is_the_thing(make_memory: Make) -> None:
+    put = make_memory(0, 'Put X-ray films on the light table.')
+    assert sightings(ListedRecall([put]), 'Where are the X-ray films?')[0].score > PERHAPS

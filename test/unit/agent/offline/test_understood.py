@@ -58,6 +58,8 @@ def test_what_was_not_seen_is_a_thing_that_was_asked_for(text: str, left: tuple[
         ('Was the cup there all the time?', 'A cup.', ('time',)),
         ('Did you cross the bridge?', 'Tracks cross below a bridge.', ('cross',)),
         ('Did you cross the bridge?', 'You cross a bridge.', ()),
+        ('Did the bus stop for you?', 'People wait at a bus stop.', ('stop',)),
+        ('Was anyone but a child in the hall?', 'A child in a hall.', ('but',)),
     ],
 )
 def test_what_was_seen_has_all_that_was_asked_for(text: str, caption: str, left: tuple[str, ...]) -> None:

@@ -243,3 +243,37 @@ def test_a_noun_is_no_deed_that_is_called_like_it():
 def test_what_is_taken_out_is_not_put_in():
     assert ask('Did you take anything out of the sink?', DONE).binary is False
     assert ask('Did you take anything out of the shelf?', DONE).binary is True
+
+
+def hall(x: float) -> Memory:
+    return place('ward', center=(x, 1.0), radius=1.0, now_ns=T).memory
+
+
+@pytest.mark.parametrize(
+    ('text', 'told'),
+    [
+        ('How many times were you at the ward?', 'once: 2023-11-14 22:15 In ward.'),
+        ('Were you in the ward on 2023-11-14?', 'Yes: 2023-11-14 22:15 In ward.'),
+        ('How long were you in the ward?', '2023-11-14 22:15 In ward: 9 minutes.'),
+    ],
+)
+def test_where_deeds_were_done_the_robot_was(text, told):
+    assert ask(text, (*CARRIED, hall(5.0))).text == told
+
+
+@pytest.mark.parametrize(
+    ('text', 'left'),
+    [
+        ('Did you put the cup on the sink without being asked?', 'without'),
+        ('On whose orders did you put the cup on the sink?', 'whose'),
+        ('With which hand did you carry the lunch trays?', 'hand'),
+    ],
+)
+def test_what_no_deed_tells_is_said(text, left):
+    answer = ask(text, (*DONE, *CARRIED))
+    assert f'not: "{left}"' in answer.text
+    assert answer.confidence < 0.5
+
+
+def test_while_a_deed_lasts_the_robot_need_not_be_where_it_ends():
+    assert ask('Where were you at 22:15:30?', CARRIED).confidence < 0.5

@@ -104,3 +104,10 @@ def test_what_is_in_hand(text: str) -> None:
 def test_whether_it_is_in_hand(text: str, yes: bool) -> None:
     answer = ask(text, PICKED)
     assert (answer.kind, answer.binary) == (Kind.BINARY, yes)
+
+
+@pytest.mark.parametrize('text', ['Is the fridge open or closed?', 'Is the fridge closed or open?'])
+def test_which_of_both_it_is_is_no_question_of_yes_or_no(text: str) -> None:
+    answer = ask(text)
+    assert (answer.kind, answer.binary) == (Kind.TEXT, None)
+    assert 'close the fridge' in answer.text.lower() or 'Closed the fridge' in answer.text
