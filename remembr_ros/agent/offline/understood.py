@@ -204,7 +204,7 @@ def _is_of_others(word: Word, tree: Tree, text: str, *, of_self_alone: bool) -> 
     told = parse(sentence)
     named = [one for one in told if says(one.low, word.low, word.lemma)]
     doing = [one for one in named if one.pos != 'NOUN']
-    if named and not doing and word.dep == 'ROOT':
+    if named and not doing and word.dep == 'ROOT' and not of_self:
         return True  # who waits at a bus stop saw no bus stop
     around = {near.low for one in doing for near in (told.head(one), *told.children(one))}
     if of_self:
