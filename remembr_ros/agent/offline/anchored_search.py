@@ -238,10 +238,13 @@ def _apart(request: Request, anchors: Sequence[Findings]) -> Claim:
 
 def _measured(claim: Claim, sure: float) -> float:
     """Return how sure a distance is: of where things are, not of where the robot was when it saw them."""
-    things = all(
-        hit.memory.source == OBJECT and hit.memory.facts.get('measured', True) for hit in claim.evidence
-    )
-    return sure if things or claim.kind is Kind.DURATION else min(sure, PERHAPS)
+    things = [hit.memory for hit in claim.evidence if hit.memory.source == OBJECT and hit.memory.pose]
+    measured = len(things) == len(claim.evidence) and all(one.facts.get('measured', True) for one in things)
+    if measured and claim.kind is not Kind.DURATION:
+        middles = [one.pose.position for one in things if one.pose]
+        across = [max(one.facts.get('size') or (0.0,)) for one in things]
+        measured = distance(*middles) > sum(across) / 2.0  # how far are things that touch?
+    return sure if measured or claim.kind is Kind.DURATION else min(sure, PERHAPS)
 
 
 def _nothing(  # noqa: PLR0917

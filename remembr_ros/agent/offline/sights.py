@@ -38,7 +38,7 @@ from remembr_ros.agent.offline.not_seen import FOREIGN, absence_claim, no_answer
 from remembr_ros.agent.offline.relation import RelationKind
 from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.agent.planner import Progress, Run
-from remembr_ros.memory.matching.terms import words
+from remembr_ros.memory.matching.terms import stem, words
 from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import AGENT, OBJECT, PERSON
 from remembr_ros.memory.recall_protocol import Recall
@@ -48,6 +48,8 @@ ALL = 1_000  # and for how many there are, how often, and all of them: as many a
 
 _INDEFINITE = any_case(r'(?:an?|any|some) ')
 """Who asks for any near something will take the one that was seen best."""
+_LOOKING = frozenset('see saw seen look looked looking watch watched view visible sight'.split())
+"""Who asks how long the robot drove through a park does not ask how long it saw one."""
 _GONE = frozenset(('away', 'gone', 'lost', 'missing', 'moved', 'no', 'not', 'removed', 'stolen'))
 """Words of a note that may say where a thing is not."""
 
@@ -193,7 +195,10 @@ def _sureness(claim: Claim, found: Findings, question: Question) -> float:
         likely = min(found.sure, max(hit.score for hit in found.hits))
         # How long a thing was there is not how long it was seen.
         looked = found.request.own and all(hit.memory.source != OBJECT for hit in claim.evidence)
-        return as_unsure(likely) if claim.kind is Kind.DURATION and not looked else likely
+        looked = looked and (found.request.indoors or not _LOOKING.isdisjoint(words(found.request.plain)))
+        # Of several places with such a thing only one was read.
+        elsewhere = reading and found.request.target and len(stays(as_good_as_best(found.hits))) > 1
+        return as_unsure(likely) if elsewhere or (claim.kind is Kind.DURATION and not looked) else likely
     decisive = choose(claim.evidence, claim.choice, question)
     request = found.request
     guessed = request.counting and not request.visits and decisive.memory.source != OBJECT  # by their places
@@ -219,6 +224,17 @@ def _stay_inside(request: Request, hits: Sequence[Hit]) -> list[Hit]:
     return long[0] if request.choice is Choice.EARLIEST else max(long, key=len)
 
 
+def _one_of(request: Request, found: Sequence[Hit]) -> str:
+    """Return that there are several of what deeds put things on: two wards have a fridge each."""
+    places = set()
+    for facts in (hit.memory.facts for hit in found):
+        carried = facts.get('kind') in ('pick', 'place')
+        fixed = str(facts.get('receptacle' if carried else 'object', ''))
+        if facts.get('place') and [request.head] == list(map(stem, words(fixed)[-1:])):
+            places.add(str(facts['place']))
+    return f', one of {len(places)}' if len(places) > 1 else ''
+
+
 # One return per kind of answer.
 def _claim(  # noqa: PLR0911
     found: Findings, question: Question, recall: Recall
@@ -239,6 +255,7 @@ def _claim(  # noqa: PLR0911
         if every:
             return cite_every_place(request, placed, question.same_place, note)
         decisive = choose(placed, choice := _choice(request, hits), question)
+        note += _one_of(request, placed)
         return Claim(Kind.POSITION, was_seen(request, decisive, last=last) + note, placed, choice=choice)
     if request.kind is Kind.TIME:
         decisive = choose(best, choice := _choice(request, hits), question)

@@ -71,6 +71,8 @@ def found(claim: Claim, by: str, text: str, request: Request, taken: Collection[
             asked |= _GOING
         if request.far:
             asked |= {'far', 'distance'}
+        if request.reading:
+            asked |= {'write'}
         if claim.kind is not Kind.DURATION:
             asked -= word_class('usual')
         about = set(words(claim.about))

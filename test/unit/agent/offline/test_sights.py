@@ -7,6 +7,7 @@ from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.deeds.deed import deed
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 from test.unit.agent.listed_recall import ListedRecall
@@ -150,3 +151,36 @@ def test_a_note_is_no_sight_of_the_robot() -> None:
     question = Question('When did you last see ward 5?', T + 600 * NS)
     answer = OfflinePlanner().answer(question, ListedRecall([note]), Run(time.monotonic() + 30.0))
     assert answer.confidence < 0.5
+
+
+def test_two_wards_have_a_fridge_each() -> None:
+    done = [
+        deed(T + i * NS, T + i * NS, pose=Pose(float(i), 0.0), outcome='succeeded', **about).memory('r')
+        for i, about in enumerate(
+            (
+                {'kind': 'open', 'object': 'medicine fridge', 'place': 'ward 3'},
+                {'kind': 'place', 'object': 'pills', 'receptacle': 'medicine fridge', 'place': 'ward 5'},
+            )
+        )
+    ]
+    for text, told in (
+        ('Where is the medicine fridge?', ', one of 2: at'),
+        ('Where are the pills?', 'seen: at'),
+    ):
+        question = Question(text, T + 600 * NS)
+        answer = OfflinePlanner().answer(question, ListedRecall(done), Run(time.monotonic() + 30.0))
+        assert told in answer.text
+
+
+def test_how_long_something_was_done_there_is_not_how_long_it_was_seen() -> None:
+    assert ask('How long did you drive through the building?').confidence < 0.5
+
+
+def test_what_is_read_at_one_of_several_places_is_not_all() -> None:
+    exits = [replace(SIGNS[i], caption='"EXIT".', scene_text=('EXIT', f'DOOR {i}')) for i in (0, 4)]
+    away = [replace(one, start_ns=one.start_ns + i * 900 * NS) for i, one in enumerate(exits)]
+    away = [replace(one, end_ns=one.start_ns) for one in away]
+    for memories, sure in ((away, False), (away[:1], True)):
+        question = Question('What is written near the exit?', T + 2_000 * NS)
+        answer = OfflinePlanner().answer(question, ListedRecall(memories), Run(time.monotonic() + 30.0))
+        assert (answer.confidence > 0.5) is sure

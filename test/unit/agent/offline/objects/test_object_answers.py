@@ -262,3 +262,7 @@ def test_of_a_known_thing_a_detector_does_not_tell_all(text: str, known: str) ->
     assert answer.kind in (Kind.NOT_SEEN, Kind.BINARY)
     assert known in answer.text
     assert answer.confidence < 0.5
+
+
+def test_how_far_things_are_that_touch_nobody_is_sure() -> None:
+    assert ask('How far is the book from the table?').confidence < 0.5
