@@ -313,13 +313,16 @@ def _is_kind(word: Word, claim: Claim) -> bool:
 
 
 def best(candidates: Iterable[Accounted]) -> Accounted:
-    """Return the first claim that is about all of a question; else that which is about most of it."""
+    """Return the first claim that is about all of a question; else that which is about most of it.
+
+    Of several it is the first that says what is, before one that something is not.
+    """
     seen: list[Accounted] = []
     for one in candidates:
         seen.append(one)
         if not one.left:
             break
-    return min(seen, key=lambda one: len(one.left))
+    return min(seen, key=lambda one: (len(one.left), one.claim.denies))
 
 
 def said(one: Accounted) -> Claim:

@@ -133,6 +133,7 @@ _CARRIED = any_case(
     rf'^\W*what\b(?: \w+)? (?:did|have|were|are|do) (?:you|we) (?:\w+ )?{_MOVE}|{_MOVE} (?:any|some)thing\b'
 )
 """Whatever it was."""
+_ENDED = any_case(r'\bend(?:ed)? up\b')
 _FROM, _CAME = any_case(r'\bfrom\W*$'), any_case(r' (?:from|out of) (?!.* to )')
 _AT = r'\b(?:was|were) (?:you|we|the robot)(?: (?:ever|last|first))? (?:in|at|inside)\b'
 _WAS_AT, _WAS = any_case(_AT), any_case(r'\b(?:was|were) (?:you|we|the robot)\b|\byou (?:ever )?been\b')
@@ -282,7 +283,7 @@ def _main(  # noqa: PLR0911
 ) -> DeedQuery | None:
     """Return what is asked for, apart from its relations."""
     about_self = bool(_SELF.search(asked.says)) or request.own
-    generic = asked.asked in _GENERIC or anchored
+    generic = asked.asked in _GENERIC or anchored or _ENDED.search(asked.says)
     if asked.asked is DeedAsked.ROOMS:
         return DeedQuery(kind=STAY) if about_self else None
     things = main.of('object')
