@@ -82,12 +82,17 @@ def words_found(sought: Sought, memory: Memory) -> list[bool]:
     return [_is_present(word, present, MIN_MISREAD, deed=word == sought.deed) for word in asked_words(sought)]
 
 
-def says(text: str, word: str, *forms: str) -> bool:
-    """Tell whether a text has a word, another form of it or another word for the same."""
+def says(text: str, word: str, *forms: str, deed: bool = False) -> bool:
+    """Tell whether a text has a word, another form of it or another word for the same.
+
+    :param deed: what serves to do that is not the same
+    """
     spoken = words(text)
     present = {*map(stem, spoken), *map(term_of, spoken)}
     least = MIN_MISREAD if _is_known(word) else MISSPELLED
-    return any(_is_present(stem(w), present, least) or term_of(w) in present for w in (word, *forms))
+    return any(
+        _is_present(stem(w), present, least, deed=deed) or term_of(w) in present for w in (word, *forms)
+    )
 
 
 def is_colour(text: str) -> bool:
@@ -333,7 +338,12 @@ def _is_alike(asked: str, present: set[str], least: float) -> bool:
         return False
     if len(asked) >= MIN_ROOT and any(word.startswith(asked) for word in present):
         return True  # 'skateboarding' shows a skateboard
-    near = (word for word in present if len(word) > 3 and _alike_at_most(asked, word) >= least)
+    known = is_word(asked)  # of two words of the language none is the other misread: 'seating' is no eating
+    near = (
+        word
+        for word in present
+        if len(word) > 3 and _alike_at_most(asked, word) >= least and not (known and is_word(word))
+    )
     return any(SequenceMatcher(None, asked, word).ratio() >= least for word in near)
 
 

@@ -72,6 +72,11 @@ def search_by_anchors(
     sure = min(anchor.hits[0].score for anchor in anchors)
     if kind is RelationKind.BETWEEN and (request.kind is Kind.DURATION or request.far):
         claim = _apart(request, anchors)
+        ids = [
+            {hit.memory.id for hit in as_good_as_best(one.hits) if hit.memory.source == OBJECT}
+            for one in anchors
+        ]
+        sure = min(sure, PERHAPS) if any(len(one) > 1 for one in ids) else sure  # from which of two cups?
         return Findings(request, scope, anchors[0].hits, claim=claim, sure=_measured(claim, sure))
     regions = _regions(kind, anchors, question, recall, scope)
     if request.target and request.choice is Choice.CITED_FIRST:

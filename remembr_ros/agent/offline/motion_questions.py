@@ -8,7 +8,7 @@ from itertools import product
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim
 from remembr_ros.agent.model.quoting import any_case, masked
-from remembr_ros.agent.model.relevance_model import as_good_as_best
+from remembr_ros.agent.model.relevance_model import PERHAPS, as_good_as_best
 from remembr_ros.agent.model.same_place import span, stays
 from remembr_ros.agent.offline.anchored_search import find_anchor, stay_at
 from remembr_ros.agent.offline.question_terms import said_in, target_of
@@ -156,7 +156,7 @@ def answer_motion(request: Request, question: Question, recall: Recall, scope: S
         anchor = find_anchor(text, question, recall, scope)
         if not anchor.hits:
             unseen = f'I have not seen {anchor.request.thing}: no memory shows it.'
-            return Claim(Kind.NOT_SEEN, unseen, confidence=SURE, about=' '.join(motion.anchors))
+            return Claim(Kind.NOT_SEEN, unseen, confidence=PERHAPS, about=' '.join(motion.anchors))
         anywhere = request.kind is Kind.BINARY and motion.relation is RelationKind.WHILE
         found.append(stays(as_good_as_best(anchor.hits)) if anywhere else [stay_at(anchor, question)])
     claims = [_told(motion, request, list(anchors), recall, scope) for anchors in product(*found)]

@@ -113,7 +113,8 @@ def _is_adjective(word: str) -> bool:
 
 def _could_be_seen(request: Request, recall: Recall, scope: Scope) -> bool:
     """Tell whether anything looked that could have seen the thing: signs are read by whatever looks."""
-    if request.numbered or request.identifiers or (request.names and not request.now):
+    named = request.numbered or request.identifiers or (request.names and not request.now)
+    if named and recall.count(replace(scope, source=CAPTIONER)):
         return True
     return _is_known(request.head, recall, scope) or _sees(request, recall, scope)
 

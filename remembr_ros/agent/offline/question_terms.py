@@ -46,7 +46,7 @@ _DEED = any_case(
     r'(?P<particle> (?:up|down|off|away|out|behind|back)\b)?'
 )
 _LEFT_BEHIND = any_case(r'^where\b.*?\b(?P<verb>[a-z]+ed|left|put|kept|taken|brought)\s*[?.!]*$')
-_WHERE = any_case(r"\bwhere['\u2019]?s\b|^\W*(?:were|wher|whre) is\b")
+_WHERE = any_case(r"\bwhere'?s\b|^\W*(?:were|wher|whre) is\b")
 _MET = any_case(r'\b(?:come|came|stumbled?) (?:across|(?:up)?on)\b(?= \w)')
 _WORD_OF_NAME = re.compile(r"[^\W_][\w'-]*")
 _FOUR_LETTERS = re.compile(r'[^\W\d_]{4}')
@@ -56,7 +56,7 @@ _NEIGHBOUR = 100  # Characters; no word is longer
 
 def written_out(text: str) -> str:
     """Return a question that was written in haste as it is written with care."""
-    return _MET.sub('see', _WHERE.sub('where is', text))
+    return _MET.sub('see', _WHERE.sub('where is', text.replace('\u2019', "'")))
 
 
 def target_of(text: str, *, rooms: bool = False) -> str:

@@ -213,7 +213,12 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
         every_time=every_time,
         last=kind is Kind.POSITION
         and deed not in word_class('gone_along')
-        and (bool(deed and target_of(deed)) or asked[:1] != ['where'] or not _SOMEHOW & spoken),
+        and (
+            bool(deed and target_of(deed))
+            or asked[:1] != ['where']
+            or not _SOMEHOW & spoken
+            or 'been' in spoken
+        ),
         far=not _FAR.isdisjoint(spoken),
         arriving=kind is Kind.TIME and (bool(_ARRIVING & spoken) or (indoors and not out)),
         indoors=indoors,

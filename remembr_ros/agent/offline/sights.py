@@ -38,16 +38,20 @@ from remembr_ros.agent.offline.not_seen import FOREIGN, absence_claim, no_answer
 from remembr_ros.agent.offline.relation import RelationKind
 from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.agent.planner import Progress, Run
+from remembr_ros.agent.times.time_window import Window
 from remembr_ros.memory.matching.terms import stem, words
 from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import AGENT, OBJECT, PERSON
 from remembr_ros.memory.recall_protocol import Recall
+from remembr_ros.timestamps import NS
 
 STAY_POOL = 300  # Memories looked at for a question about how long: a stay may have many
+TWICE_NS = 3_600 * NS  # what is so long around a moment has another one: 9 o'clock is in the evening, too
 ALL = 1_000  # and for how many there are, how often, and all of them: as many as a recall gives
 
 _INDEFINITE = any_case(r'(?:an?|any|some) ')
 """Who asks for any near something will take the one that was seen best."""
+_OF_ALL = (Choice.EVERY, Choice.MOST_OFTEN, Choice.NEAREST, Choice.FARTHEST)
 _LOOKING = frozenset('see saw seen look looked looking watch watched view visible sight'.split())
 """Who asks how long the robot drove through a park does not ask how long it saw one."""
 _GONE = frozenset(('away', 'gone', 'lost', 'missing', 'moved', 'no', 'not', 'removed', 'stolen'))
@@ -111,7 +115,7 @@ def _find(request: Request, question: Question, recall: Recall, scope: Scope) ->
     window, here = request.window, question.here
     hits: Sequence[Hit] = ()
     if request.target:
-        many = request.counting or request.visits or request.choice in (Choice.EVERY, Choice.MOST_OFTEN)
+        many = request.counting or request.visits or request.choice in _OF_ALL
         limit = ALL if many else STAY_POOL if request.kind is Kind.DURATION else POOL
         hits = find_sightings(request, recall, scope, limit)
         if request.kind is Kind.BINARY and not hits:  # a long caption has it by the way
@@ -188,8 +192,8 @@ def _sureness(claim: Claim, found: Findings, question: Question) -> float:
         return 1.0 - SHOWN
     if not found.request.target:
         unread = claim.kind is Kind.TEXT and claim.text == NOTHING_READ  # there may have been other things
-        under_way = claim.kind is Kind.POSITION and _is_under_way(claim, found.request.window.at_ns)
-        return min(found.sure, PERHAPS) if unread or under_way else found.sure
+        elsewhere = claim.kind is Kind.POSITION and _is_under_way(claim, found.request.window)
+        return min(found.sure, PERHAPS) if unread or elsewhere else found.sure
     reading = found.request.reading and not found.request.counting
     if claim.kind in (Kind.NOT_SEEN, Kind.DURATION) or reading or not claim.evidence:
         likely = min(found.sure, max(hit.score for hit in found.hits))
@@ -197,7 +201,7 @@ def _sureness(claim: Claim, found: Findings, question: Question) -> float:
         looked = found.request.own and all(hit.memory.source != OBJECT for hit in claim.evidence)
         looked = looked and (found.request.indoors or not _LOOKING.isdisjoint(words(found.request.plain)))
         # Of several places with such a thing only one was read.
-        elsewhere = reading and found.request.target and len(stays(as_good_as_best(found.hits))) > 1
+        elsewhere = reading and bool(found.request.target) and len(stays(as_good_as_best(found.hits))) > 1
         return as_unsure(likely) if elsewhere or (claim.kind is Kind.DURATION and not looked) else likely
     decisive = choose(claim.evidence, claim.choice, question)
     request = found.request
@@ -207,14 +211,18 @@ def _sureness(claim: Claim, found: Findings, question: Question) -> float:
         or (request.kind is Kind.TIME and request.own)
         or (request.kind is Kind.POSITION and not _GONE.isdisjoint(words(decisive.memory.caption)))
     )
-    in_part = guessed or noted or lacks_a_part(request, decisive.memory)
+    lost = request.choice in (Choice.NEAREST, Choice.FARTHEST) and question.here is None
+    in_part = guessed or noted or lost or lacks_a_part(request, decisive.memory)
     return min(found.sure, as_unsure(decisive.score) if in_part else decisive.score)
 
 
-def _is_under_way(claim: Claim, at_ns: int | None) -> bool:
-    """Tell whether a deed lasted longer than a moment: its place is where it ended."""
-    deed = claim.evidence[0].memory
-    return at_ns is not None and deed.source == AGENT and deed.start_ns <= at_ns < deed.end_ns
+def _is_under_way(claim: Claim, window: Window) -> bool:
+    """Tell whether a moment is within a deed, whose place is where it ended, or may be one of two."""
+    deed, at_ns = claim.evidence[0].memory, window.at_ns
+    if at_ns is None:
+        return False
+    twice = (window.before_ns or at_ns) - (window.after_ns or at_ns) > TWICE_NS
+    return twice or (deed.source == AGENT and deed.start_ns <= at_ns < deed.end_ns)
 
 
 def _stay_inside(request: Request, hits: Sequence[Hit]) -> list[Hit]:
@@ -241,7 +249,8 @@ def _claim(  # noqa: PLR0911
 ) -> Claim:
     request, hits = found.request, found.hits
     last = _choice(request, hits) is Choice.LATEST
-    best = sure_ones(hits) if last else as_good_as_best(hits)
+    nearest = request.choice in (Choice.NEAREST, Choice.FARTHEST)
+    best = sure_ones(hits) if last or nearest else as_good_as_best(hits)
     best = _stay_inside(request, best) if request.indoors else best
     note = f' ({found.note})' if found.note else ''
     if request.kind is Kind.POSITION:
@@ -275,10 +284,10 @@ def _claim(  # noqa: PLR0911
         return Claim(Kind.BINARY, f'Yes{note}: {sentences_about(request, best[0])}', best, binary=True)
     if request.visits:
         return count_visits(request, hits, question, recall, ALL)
-    if request.reading and not (request.counting and request.target):
-        return read_texts(request, hits, best, found.scope, recall)
-    if request.counting:
+    if request.counting and request.target:
         return count_places(request, hits, question.same_place, ALL)
+    if request.reading or request.counting:
+        return read_texts(request, hits, best, found.scope, recall)
     if request.relation is not None and request.relation.kind is RelationKind.NEAR and not request.target:
         return Claim(Kind.TEXT, what_is_there(hits, found.note), hits)
     first = choose(best, request.choice, question)

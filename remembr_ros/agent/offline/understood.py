@@ -15,7 +15,6 @@ from remembr_ros.agent.offline.not_seen import UNTOLD
 from remembr_ros.agent.offline.question_terms import names
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.agent.offline.word_classes import word_class
-from remembr_ros.memory.deeds.names import PLAIN, WEAK
 from remembr_ros.memory.deeds.verbs import is_form, is_same_kind
 from remembr_ros.memory.matching.ranking import split_sentences
 from remembr_ros.memory.matching.terms import words
@@ -35,8 +34,7 @@ _NEAREST = frozenset('nearest closest farthest furthest'.split())
 _HERE = frozenset('here me us you'.split())
 _COMMON, _NEGATIVE, _SEEING, _GOING = map(word_class, ('common', 'negative', 'seeing', 'going'))
 _ATTRIBUTES = word_class('attributes')
-_ASKED = {by: word_class(f'of_{by}') for by in ('places', 'objects', 'motion', 'day', 'sights')}
-_ASKED['deeds'] = (word_class('of_deeds') | PLAIN | WEAK) - word_class('not_of_deeds')
+_ASKED = {by: word_class(f'of_{by}') for by in ('places', 'objects', 'motion', 'day', 'sights', 'deeds')}
 """What each way to answer makes something of, besides what its evidence shows; lemmas."""
 
 
@@ -130,7 +128,8 @@ def _is_shown(word: Word, shown: Sequence[str], deeds: Claim | None) -> bool:
     if _is_name(word) and is_word(word.low):  # Gates is no gate
         name = re.escape(word.text)
         return any(re.search(rf'\b(?:{name}|{name.upper()})\b', text) for text in shown)
-    if any(says(text, word.low, word.lemma) for text in shown):
+    done = word.tag in ('VBG', 'VBD', 'VBN')  # where people may eat is nobody who eats
+    if any(says(text, word.low, word.lemma, deed=done) for text in shown):
         return True
     return deeds is not None and word.dep != 'amod' and _is_kind(word, deeds)
 
@@ -200,7 +199,7 @@ def _is_of_others(word: Word, tree: Tree, text: str, *, of_self_alone: bool) -> 
     said = word.tag in ('VBG', 'VBD', 'VB', 'VBN') or word.dep == 'acomp'
     of_self = bool(who) and who[0].low in _SELF
     known = _SEEING | _COMMON | (_GOING if of_self else frozenset())
-    if not (said and who) or who[0].low == 'i' or word.lemma in known or (of_self_alone and not of_self):
+    if not (said and who) or who[0].low == 'i' or word.lemma in known:
         return False
     sentence = next((s for s in split_sentences(text) if says(s, word.low, word.lemma)), '')
     told = parse(sentence)
@@ -208,6 +207,8 @@ def _is_of_others(word: Word, tree: Tree, text: str, *, of_self_alone: bool) -> 
     doing = [one for one in named if one.pos != 'NOUN']
     if named and not doing and word.dep == 'ROOT' and not of_self:
         return True  # who waits at a bus stop saw no bus stop
+    if of_self_alone and not of_self:
+        return False
     around = {near.low for one in doing for near in (told.head(one), *told.children(one))}
     if of_self:
         return bool(doing) and around.isdisjoint(_SELF)

@@ -107,8 +107,8 @@ def _number(text: str) -> float:
 
 
 def twice_a_day(text: str) -> bool:
-    """Return whether a clock time is one of the morning and of the evening: "9 o'clock"."""
-    return "o'clock" in text.lower() and timedelta(hours=1) <= time_of_day(text) < timedelta(hours=13)
+    """Return whether a clock time is one of the morning and of the evening: "9 o'clock"; 12 is noon."""
+    return "o'clock" in text.lower() and timedelta(hours=1) <= time_of_day(text) < timedelta(hours=12)
 
 
 def seconds_in(text: str) -> int:

@@ -24,8 +24,8 @@ _SAME = tuple(
         'lift elevator, toilet restroom bathroom washroom loo, sofa couch, bicycle bike, '
         'stair staircase stairway, bin trash garbage, picture painting, car vehicle, '
         # what detectors call it, and people
-        'cup mug, tv television telly, lab laboratory, refrigerator fridge, phone telephone, motorbike motorcycle, '
-        'aeroplane airplane, shelf shelve, knife knive, scarf scarve, '
+        'cup mug, tv television telly, lab laboratory, refrigerator fridge, phone telephone, '
+        'motorbike motorcycle, aeroplane airplane, shelf shelve, knife knive, scarf scarve, '
         'person people man woman pedestrian someone somebody anyone anybody men women human'
     ).split(',')
 )

@@ -7,6 +7,7 @@ from functools import partial
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Claim, yes_or_no
 from remembr_ros.agent.model.quoting import any_case
+from remembr_ros.agent.model.relevance_model import PERHAPS
 from remembr_ros.agent.offline.deeds.deed_claims import (
     ANSWERS,
     OF_NONE,
@@ -35,6 +36,7 @@ from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import AGENT, CAPTIONER
 from remembr_ros.memory.places.places import Places
 from remembr_ros.memory.recall_protocol import Recall
+from remembr_ros.timestamps import local
 
 _NONE = any_case(r"\b(?:no|none|not|never|without|neither)\b|n['\u2019]t\b|\buntouched\b|\bout of\b")
 _GOAL = any_case(
@@ -45,9 +47,10 @@ _GOAL = any_case(
 )
 """A wish to be taken somewhere, where the robot may have done something."""
 _JUST = any_case(r'^\W*what (?:(?:have|did|were) you just|are you) do(?:ing|ne)?(?: (?:right )?now)?\W*$')
+_NOW = any_case(r'^\W*when (?:is|are|does|will|can|may|do(?! (?:you|we)))\b')
 _EARLIER = any_case(r'[.,;:!?\u2013-]\s.*\b(?:it|them|him|her)\b')
 _OF_A_DAY = (DeedAsked.DEEDS, DeedAsked.BRIEFLY)
-_OF_SIGHTS = {DeedAsked.DAYS, DeedAsked.DAY_OF_MOST, DeedAsked.PER_DAY, DeedAsked.DAYS_WITHOUT}
+_OF_DAYS = {DeedAsked.DAYS, DeedAsked.DAY_OF_MOST, DeedAsked.PER_DAY, DeedAsked.DAYS_WITHOUT}
 _STATE = r'\s+(?:still\s+)?(?P<state>open|closed|shut|in\s+your\s+hands?)'
 _HOLDING = any_case(r'\bare you (?:holding|carrying)\b(.*?)(?=(?: right)?(?: now)?\W*$)')
 _WHETHER = any_case(
@@ -75,12 +78,12 @@ def answer_deeds(  # noqa: PLR0911
     several, rest = several_named(request.window.rest)
     rest, called = _by_first_names(rest, occurrences.places)
     asked = parse_deeds(rest)
-    if not done or asked is None:
+    if not done or asked is None or _NOW.search(rest):  # 'When is lunch over?'
         return None
     seen = SEEN.search(asked.says) is not None
     earlier = asked.asked is DeedAsked.TIME and _EARLIER.search(asked.says)  # the thing is named before
     to_go = request.kind is Kind.POSITION and _GOAL.match(request.plain)
-    if to_go or (seen and asked.asked not in _OF_SIGHTS and not earlier):
+    if to_go or (seen and asked.asked not in _OF_DAYS and not earlier):
         return None
     names = DeedNames(done, [(name, 'place') for deed in occurrences.places.all for name in deed.names])
     query: DeedQuery | None
@@ -117,11 +120,17 @@ def answer_deeds(  # noqa: PLR0911
     never = query.never == 'place' or (query.never and not names.read(asked.main).names)
     without = asked.asked is DeedAsked.DAYS_WITHOUT
     spoken = ['or', 'never'] if several else ['never'] * bool(never) + ['without'] * without
+    why = asked.asked in (DeedAsked.WHY, DeedAsked.PROBLEMS)
+    spoken += ['not'] * bool(several or query.never or query.outcomes or why)
+    # Who asks when, or what, was done knows that it was: it may be called otherwise.
+    ends = (local(ns, question.zone) for ns in (scope.after_ns, scope.before_ns) if ns is not None)
+    of_day = any(end.hour or end.minute for end in ends)  # 'after 6 pm' is read as of one day
+    sure = PERHAPS if claim.kind is Kind.NOT_SEEN or (of_day and asked.asked in _OF_DAYS) else SURE
     return replace(
         claim,
         text=f'{note}{claim.text}',
         about=' '.join((claim.about, *known, *sides, *several, *spoken, *called)),
-        confidence=SURE,
+        confidence=sure,
     )
 
 

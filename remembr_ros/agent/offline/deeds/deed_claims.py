@@ -24,7 +24,7 @@ from remembr_ros.memory.deeds.query import STAY, DeedOrder, DeedQuery, FoundDeed
 from remembr_ros.memory.deeds.summary import by_day, days_without, kinds_said, rarest
 from remembr_ros.memory.deeds.verbs import is_same_kind
 from remembr_ros.memory.model.recall import Hit
-from remembr_ros.timestamps import format_clock
+from remembr_ros.timestamps import NS, format_clock
 
 SURE = 0.9  # what is told by code holds; whether the question was understood, the rules do not know
 SHOWN = 40  # deeds that an answer tells one by one; of more it tells the kinds and numbers
@@ -212,6 +212,9 @@ def _duration(about: FoundAnswer) -> Claim | None:
         seconds = sum(deed.seconds for deed in deeds) / (len(deeds) if average else 1)
         how = 'On average' if average else 'In total'
         text = f'{how}, of {len(deeds)} times'
+    elif about.query.names_nothing and len(ends := about.found.anchors) > 1 and about.query.nth is None:
+        seconds = (ends[-1].end_ns - ends[0].start_ns) / NS
+        text, deeds = f'From the one to the other ({about.told((ends[0], ends[-1]))})', ends
     else:
         deed = _one(about)
         seconds, text = deed.seconds, about.told([deed])

@@ -130,7 +130,9 @@ _MOVE = (
 )
 _MOVED = any_case(_MOVE)
 _CARRIED = any_case(
-    rf'^\W*what\b(?: \w+)? (?:did|have|were|are|do) (?:you|we) (?:\w+ )?{_MOVE}|{_MOVE} (?:any|some)thing\b'
+    rf'^\W*(?:what|which|how many)\b(?: \w+)?? (?:did|have|were|are|do) (?:you|we) (?:\w+ )?{_MOVE}'
+    rf'|{_MOVE} (?:any|some)thing\b'
+    rf'|\b(?:any|some)thing (?:been |was |were |being )?{_MOVE}'
 )
 """Whatever it was."""
 _ENDED = any_case(r'\bend(?:ed)? up\b')
@@ -144,6 +146,7 @@ _GENERIC |= {DeedAsked.DISTANCE, DeedAsked.DAY_OF_MOST}
 _SAID_BY_ITSELF = (DeedAsked.HIGHLIGHTS, DeedAsked.PROBLEMS, DeedAsked.BRIEFLY, DeedAsked.WHY)
 _CAME_OUT = any_case(r'\b(things?|items?|objects?|what|that|which|\w+s) came out of\b')
 """Of things: somebody put them there."""
+_GOT = any_case(r'\byou get(?= (?:back )?to\b)')
 _YES = any_case(rf'(?:^|[.!?;:,] ?(?:(?:but|and|so) )?)\W*{_AUX}\b')
 _UNREAD = frozenset('before after during while whilst until since between following'.split())
 """Words of time that are not read where there is no model of English."""
@@ -160,7 +163,7 @@ def parse_deeds(text: str) -> DeedRequest | None:
 
     :param text: without its words of time
     """
-    text = _CAME_OUT.sub(r'\1 picked from', ' '.join(text.split()))
+    text = _GOT.sub('you drive', _CAME_OUT.sub(r'\1 picked from', ' '.join(text.split())))
     if not is_there() and not _UNREAD.isdisjoint(words(text)):
         return None
     asked = next(asked for asked in DeedAsked if asked.pattern.search(text))
@@ -223,7 +226,8 @@ def build_deed_query(
         return None
     named = query.object or query.receptacle or (query.attribute and not main.of('place'))
     moved = named or asked.asked is DeedAsked.MOST or _CARRIED.search(asked.main)
-    if moved and (is_same_kind(query.kind, 'pick') or not query.kind) and _MOVED.search(asked.says):
+    kinds = ('', 'pick', 'move')
+    if moved and any(is_same_kind(query.kind, kind) for kind in kinds) and _MOVED.search(asked.says):
         # Each time that it was put somewhere, or what was put there.
         came = _FROM.search(asked.says) or (not query.object and _CAME.search(asked.says))
         kind = 'pick' if came else 'place'

@@ -29,11 +29,15 @@ _ORDERS = {
 _WAYS = frozenset('way route path'.split())
 _OUTCOMES = {
     'failed': any_case(
-        r'\bfail\w*|\b(?:unsuccess\w+|in vain|refus\w+|unable|not (?:able|manage)\w*|stuck|gave up)\b'
+        r'\bfail\w*|\b(?:unsuccess\w+|in vain|refus\w+|unable|stuck|gave up)\b'
+        r"|(?:\bnot|n['\u2019]t) (?:able|manage|succe)\w*"
         r'|\b(?:go|went|gone|goes) (?:wrong|badly)\b'
     ),
     'cancelled': any_case(r'\b(?:cancel|abort|interrupt)\w*|\b(?:broken?|called|cut) (?:off|short)\b'),
-    'succeeded': any_case(r'\bsucce(?:ed|ss)\w*|\bmanaged?\b|\b(?:that|it|this) work(?:s|ed)?\b|went well'),
+    'succeeded': any_case(
+        r"(?:^|(?<!not)(?<!n't) )\bsucce(?:ed|ss)\w*|\bmanaged?\b"
+        r'|\b(?:that|it|this) work(?:s|ed)?\b|went well'
+    ),
 }
 _THINGS = frozenset('thing things deeds actions tasks jobs steps items objects activities'.split())
 _FEW = {'couple': 2, 'few': 3}

@@ -184,3 +184,26 @@ def test_what_is_read_at_one_of_several_places_is_not_all() -> None:
         question = Question('What is written near the exit?', T + 2_000 * NS)
         answer = OfflinePlanner().answer(question, ListedRecall(memories), Run(time.monotonic() + 30.0))
         assert (answer.confidence > 0.5) is sure
+
+
+def test_the_nearest_is_known_to_who_knows_where_it_is() -> None:
+    exits = [replace(SIGNS[i], caption='"EXIT".', scene_text=('EXIT',)) for i in (0, 4)]
+    recall = ListedRecall(exits)
+    for here, sure in ((None, False), (Pose(39.0, 0.0), True)):
+        question = Question('Where is the nearest exit?', T + 600 * NS, here=here)
+        answer = OfflinePlanner().answer(question, recall, Run(time.monotonic() + 30.0))
+        assert (answer.confidence > 0.5) is sure
+    assert answer.pose is not None
+    assert answer.pose.x == 40.0
+
+
+def test_without_a_name_how_many_are_those_that_were_read() -> None:
+    text = read('How many signs did you pass between the kitchen and the room 117?').text
+    assert text == 'There one can read 2 texts: "CAFETERIA", "STAIRS".'
+
+
+def test_a_clock_that_strikes_twice_a_day_tells_no_moment() -> None:
+    late = [replace(SIGNS[0], start_ns=T, end_ns=T + 40_000 * NS)]
+    question = Question("Where were you on 2023-11-14 at 11 o'clock?", T + 40_000 * NS)
+    answer = OfflinePlanner().answer(question, ListedRecall(late), Run(time.monotonic() + 30.0))
+    assert answer.confidence < 0.5

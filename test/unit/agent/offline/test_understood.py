@@ -58,6 +58,8 @@ def test_what_was_not_seen_is_a_thing_that_was_asked_for(text: str, left: tuple[
         ('Was the cup there all the time?', 'A cup.', ('time',)),
         ('Did you cross the bridge?', 'Tracks cross below a bridge.', ('cross',)),
         ('Did you cross the bridge?', 'You cross a bridge.', ()),
+        ('Where did you see people eating?', 'People sit in a cafe, in a seating area.', ('eating',)),
+        ('What did the pedestrians wear?', 'Pedestrians walk on a road with signs of wear.', ('wear',)),
         ('Did the bus stop for you?', 'People wait at a bus stop.', ('stop',)),
         ('Was anyone but a child in the hall?', 'A child in a hall.', ('but',)),
     ],

@@ -277,3 +277,24 @@ def test_what_no_deed_tells_is_said(text, left):
 
 def test_while_a_deed_lasts_the_robot_need_not_be_where_it_ends():
     assert ask('Where were you at 22:15:30?', CARRIED).confidence < 0.5
+
+
+@pytest.mark.parametrize(
+    ('text', 'told', 'sure'),
+    [
+        ('Which of your deeds did not succeed?', 'it is full', True),
+        ('How long did it take from picking up the lunch to putting it down?', '10 minutes', True),
+        ('How many things did you bring to the ward?', '1: lunch trays.', True),
+        ('Has anything been moved out of the kitchen?', 'Yes: 2023-11-14 22:14 Picked', True),
+        ('When did you get to the ward?', 'Drove to the ward', True),
+        ('Where did the lunch end up?', 'Put the lunch trays', True),
+        ('When did you sing?', 'I cannot tell', False),
+        ('How long were you away from the kitchen?', 'away', False),
+        ('On which days did you put something down after 6 pm?', '', False),
+        ('When is lunch over?', '', False),
+    ],
+)
+def test_what_a_question_presupposes_is_not_denied_surely(text, told, sure):
+    answer = ask(text, (*DONE, *CARRIED))
+    assert told in answer.text
+    assert (answer.confidence > 0.5) is sure
