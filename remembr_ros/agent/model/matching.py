@@ -342,7 +342,9 @@ def _is_alike(asked: str, present: set[str], least: float) -> bool:
     near = (
         word
         for word in present
-        if len(word) > 3 and _alike_at_most(asked, word) >= least and not (known and is_word(word))
+        if len(word) > 3
+        and _alike_at_most(asked, word) >= least
+        and not (known and word[0] != asked[0] and is_word(word))
     )
     return any(SequenceMatcher(None, asked, word).ratio() >= least for word in near)
 

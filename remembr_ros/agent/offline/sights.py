@@ -51,7 +51,7 @@ ALL = 1_000  # and for how many there are, how often, and all of them: as many a
 
 _INDEFINITE = any_case(r'(?:an?|any|some) ')
 """Who asks for any near something will take the one that was seen best."""
-_OF_ALL = (Choice.EVERY, Choice.MOST_OFTEN, Choice.NEAREST, Choice.FARTHEST)
+_AWAY = (Choice.NEAREST, Choice.FARTHEST)
 _LOOKING = frozenset('see saw seen look looked looking watch watched view visible sight'.split())
 """Who asks how long the robot drove through a park does not ask how long it saw one."""
 _GONE = frozenset(('away', 'gone', 'lost', 'missing', 'moved', 'no', 'not', 'removed', 'stolen'))
@@ -115,9 +115,11 @@ def _find(request: Request, question: Question, recall: Recall, scope: Scope) ->
     window, here = request.window, question.here
     hits: Sequence[Hit] = ()
     if request.target:
-        many = request.counting or request.visits or request.choice in _OF_ALL
+        many = request.counting or request.visits or request.choice in (Choice.EVERY, Choice.MOST_OFTEN)
         limit = ALL if many else STAY_POOL if request.kind is Kind.DURATION else POOL
         hits = find_sightings(request, recall, scope, limit)
+        if request.choice in _AWAY and hits and hits[0].score >= EVEN:  # which may be any of them
+            hits = find_sightings(request, recall, scope, ALL)
         if request.kind is Kind.BINARY and not hits:  # a long caption has it by the way
             more = find_sightings(request, recall, scope, ALL)
             hits = [hit for hit in more if not lacks_a_part(request, hit.memory)]
@@ -211,7 +213,7 @@ def _sureness(claim: Claim, found: Findings, question: Question) -> float:
         or (request.kind is Kind.TIME and request.own)
         or (request.kind is Kind.POSITION and not _GONE.isdisjoint(words(decisive.memory.caption)))
     )
-    lost = request.choice in (Choice.NEAREST, Choice.FARTHEST) and question.here is None
+    lost = request.choice in _AWAY and question.here is None
     in_part = guessed or noted or lost or lacks_a_part(request, decisive.memory)
     return min(found.sure, as_unsure(decisive.score) if in_part else decisive.score)
 
@@ -249,7 +251,7 @@ def _claim(  # noqa: PLR0911
 ) -> Claim:
     request, hits = found.request, found.hits
     last = _choice(request, hits) is Choice.LATEST
-    nearest = request.choice in (Choice.NEAREST, Choice.FARTHEST)
+    nearest = request.choice in _AWAY and hits[0].score >= EVEN
     best = sure_ones(hits) if last or nearest else as_good_as_best(hits)
     best = _stay_inside(request, best) if request.indoors else best
     note = f' ({found.note})' if found.note else ''

@@ -64,15 +64,7 @@ def found(claim: Claim, by: str, text: str, request: Request, taken: Collection[
     if by == 'goals' or claim.unused is not None:
         left = [word for word in content if word.low in {unused.lower() for unused in claim.unused or ()}]
     else:
-        asked = _COMMON | _ASKED[by] | _chosen(request) | set(taken)
-        if request.kind is Kind.POSITION:
-            asked |= _GOING
-        if request.far:
-            asked |= {'far', 'distance'}
-        if request.reading:
-            asked |= {'write'}
-        if claim.kind is not Kind.DURATION:
-            asked -= word_class('usual')
+        asked = _asked_for(claim, by, tree, request) | set(taken)
         about = set(words(claim.about))
         asked = asked - {'or'} if by in ('deeds', 'objects') else asked
         if claim.denies:
@@ -103,6 +95,20 @@ def found(claim: Claim, by: str, text: str, request: Request, taken: Collection[
     left += [word for word in tree if word not in left and by != 'goals' and _is_beyond(word, tree)]
     said_of = tuple(word.text for word in content if word not in left)
     return Accounted(claim, by, tuple(word.text for word in left), said_of)
+
+
+def _asked_for(claim: Claim, by: str, tree: Tree, request: Request) -> set[str]:
+    """Return the words that a way to answer makes something of, besides what its evidence shows."""
+    asked = _COMMON | _ASKED[by] | _chosen(request)
+    if request.kind is Kind.POSITION:
+        asked |= _GOING
+    if request.far:
+        asked |= {'far', 'distance'}
+    if request.reading:
+        asked |= {'write'}
+    if by == 'deeds':  # 'three things', and not three boxes
+        asked |= {word.low for word in tree if word.pos == 'NUM' and tree.head(word).lemma in asked}
+    return set(asked) if claim.kind is Kind.DURATION else set(asked - word_class('usual'))
 
 
 def _is_met(
