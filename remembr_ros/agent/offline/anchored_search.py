@@ -136,12 +136,9 @@ def _regions(  # noqa: PLR0911
         if pair is None:
             return []
         apart = _between(scope, pair[0].memory.end_ns + 1, pair[1].memory.start_ns - 1)
-        # Of neighbours each has what is between.
-        return (
-            apart
-            if apart and recall.count(apart[0])
-            else _between(scope, pair[0].memory.start_ns, pair[1].memory.end_ns)
-        )
+        if apart and recall.count(apart[0]):
+            return apart
+        return _between(scope, pair[0].memory.start_ns, pair[1].memory.end_ns)  # neighbours show it
     if kind is RelationKind.NEAR:
         return [
             replace(scope, near=hit.memory.pose.position, radius_m=NEAR_M, map_id=hit.memory.map_id)
@@ -262,9 +259,10 @@ def _nothing(  # noqa: PLR0917
 ) -> Claim:
     thing = request.thing or 'anything'
     elsewhere = find_sightings(request, recall, scope)[:1] if request.target else []
-    absent = absence_claim(request, question, recall, scope, recall.count(scope))
-    if request.target and not elsewhere and absent.confidence < EVEN:
-        return absent  # nobody could have seen it anywhere
+    if request.target and not elsewhere:
+        absent = absence_claim(request, question, recall, scope, recall.count(scope))
+        if absent.confidence < EVEN:
+            return absent  # nobody could have seen it anywhere
     if request.kind is not Kind.BINARY:
         return Claim(Kind.NOT_SEEN, f'I have not seen {thing} {place}.')
     if not elsewhere:
