@@ -89,10 +89,12 @@ def found(claim: Claim, by: str, text: str, request: Request, taken: Collection[
                 if _is_of_things(w, tree) or (claim.denies and w.lemma == 'do' and w.pos == 'VERB')
             ]
         elif by == 'motion':
-            left += [word for word in others if _is_of_asker(word, tree)]
+            # 'How far had you driven when you saw it' is until then.
+            left += [w for w in others if _is_of_asker(w, tree) or (w.low == 'had' and w.dep == 'aux')]
         elif by == 'sights' and shown:
             left += [word for word in others if _is_not_shown(word, tree, claim, shown[0])]
-    left += [word for word in tree if word not in left and by != 'goals' and _is_beyond(word, tree)]
+        left += [w for w in others if w not in left and _is_beside(w, tree, about, shown, deeds)]
+    left += [word for word in tree if word not in left and by != 'goals' and _is_beyond(word, tree, by)]
     said_of = tuple(word.text for word in content if word not in left)
     return Accounted(claim, by, tuple(word.text for word in left), said_of)
 
@@ -108,6 +110,8 @@ def _asked_for(claim: Claim, by: str, tree: Tree, request: Request) -> set[str]:
         asked |= {'write'}
     if by == 'deeds':  # 'three things', and not three boxes
         asked |= {word.low for word in tree if word.pos == 'NUM' and tree.head(word).lemma in asked}
+    if claim.kind in (Kind.TIME, Kind.POSITION, Kind.DURATION):
+        asked -= {'both'}
     return set(asked) if claim.kind is Kind.DURATION else set(asked - word_class('usual'))
 
 
@@ -146,8 +150,10 @@ def _is_not_told(word: Word, tree: Tree, claim: Claim) -> bool:
     things = [str(fact.get('object', '')) for fact in facts]
     if word.low == 'why':
         return not any(fact.get('reason') or fact.get('outcome') not in ('', 'succeeded') for fact in facts)
-    if word.low in ('hand', 'hands') and word.pos == 'NOUN':  # 'in your hands' it is, whichever
-        return 'your' not in {child.low for child in tree.children(word)}
+    somebody = word.low.endswith(('one', 'body')) and word.dep == 'nsubj' and tree.head(word).pos == 'VERB'
+    hand = word.low in ('hand', 'hands') and word.pos == 'NOUN'  # 'in your hands' it is, whichever
+    if somebody or (hand and 'your' not in {child.low for child in tree.children(word)}):
+        return True
     counted = tree.head(word).low
     if word.low == 'many' and counted.endswith('s'):
         return any(counted in words(thing) for thing in things)
@@ -162,21 +168,29 @@ def _is_not_told(word: Word, tree: Tree, claim: Claim) -> bool:
     )
 
 
-def _is_beyond(word: Word, tree: Tree) -> bool:
+def _is_beside(word: Word, tree: Tree, about: set[str], shown: Sequence[str], deeds: Claim | None) -> bool:
+    """Tell whether a clause beside the main one is not looked after: 'the films that the ward gave you'."""
+    if word.dep not in ('relcl', 'advcl', 'acl') or word.pos != 'VERB':
+        return False
+    is_said = word.lemma in _SEEING | _COMMON | {'do', 'make'} or not about.isdisjoint((word.low, word.lemma))
+    return not (is_said or _is_shown(word, shown, deeds))
+
+
+def _is_beyond(word: Word, tree: Tree, by: str) -> bool:
     """Tell whether a word asks for more than anybody tells: all the time, up, the nearest to others."""
     if word.lemma == 'time':
         said = {child.low for child in tree.children(word)}
         return bool(said & _ALL) or (not said and tree.head(word).low in ('in', 'on'))
-    if word.low in ('up', 'down', 'off'):
-        return tree.head(word).lemma in (
-            'go',
-            'drive',
-            'come',
-            'travel',
-            *(('get',) if word.low == 'off' else ()),
-        )
-    if word.low not in _NEAREST:
-        return False
+    before, after = tree.words[max(word.index - 1, 0)], tree.words[min(word.index + 1, len(tree.words) - 1)]
+    head, low = tree.head(word).lemma, word.low
+    more = (
+        low in ('up', 'down') and head in ('go', 'drive', 'come', 'travel'),
+        low == 'off' and head in ('go', 'drive', 'come', 'get', 'set') and by != 'motion',
+        low in ('after', 'before') and before.low == 'long',  # 'how long after the lift'
+        low in ('over', 'above', 'under', 'below') and after.pos == 'NUM',
+    )
+    if low not in _NEAREST:
+        return any(more)
     near = (word, *(one for one in [tree.head(word)] if word.dep == 'amod' and one.low != 'way'))
     return bool({other.low for one in near for other in tree.about(one, 'from', 'to')} - _HERE)
 
@@ -244,7 +258,7 @@ def _tells(word: Word, tree: Tree) -> bool:
         return tree.head(word).dep != 'ROOT'
     before = tree.words[max(word.index - 1, 0)].low
     but = word.low == 'but' and before.endswith(('one', 'body', 'thing', 'where'))  # 'anyone but you'
-    says_more = but or word.low in _NEGATIVE | word_class('apart') | {'or'}
+    says_more = but or word.low in _NEGATIVE | word_class('apart') | {'or', 'both'}
     return says_more or (word.pos in _CONTENT and word.dep not in ('aux', 'auxpass'))
 
 

@@ -212,7 +212,10 @@ class OccurrenceSource:
             for visit in made
             if visit is not None
         ]
-        return found or _by_deeds(done)
+        if found or scope.place is None:
+            return found or _by_deeds(done)
+        anywhere = self.deeds(replace(scope, place=None))  # who left for elsewhere is told by that
+        return [stay for stay in _by_deeds(anywhere) if is_named(scope.place, stay.facts.place)]
 
     def _known(self, query: DeedQuery) -> Iterable[Occurrence]:
         """Return the things, or the places, that the memory knows apart from deeds."""
@@ -260,7 +263,11 @@ def _by_deeds(done: Sequence[Occurrence]) -> list[Occurrence]:
                 found[-1] = last
             else:
                 facts = DeedFacts(kind=STAY, place=act.facts.place)
-                found.append(last := Occurrence(act.start_ns, act.end_ns, facts, (act.memory, act.memory)))
+                if last and act.start_ns - last.end_ns <= _APART_NS:  # until it left
+                    found[-1] = replace(last, end_ns=max(last.end_ns, act.start_ns))
+                # Who drives there is not there yet.
+                start_ns = act.end_ns if is_same_kind(act.facts.kind, 'go') else act.start_ns
+                found.append(last := Occurrence(start_ns, act.end_ns, facts, (act.memory, act.memory)))
     return sorted(found, key=lambda act: (act.start_ns, act.end_ns))
 
 

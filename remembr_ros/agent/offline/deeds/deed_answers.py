@@ -122,16 +122,21 @@ def answer_deeds(  # noqa: PLR0911
     spoken = ['or', 'never'] if several else ['never'] * bool(never) + ['without'] * without
     why = asked.asked in (DeedAsked.WHY, DeedAsked.PROBLEMS)
     spoken += ['not'] * bool(several or query.never or query.outcomes or why)
-    # Who asks when, or what, was done knows that it was: it may be called otherwise.
-    ends = (local(ns, question.zone) for ns in (scope.after_ns, scope.before_ns) if ns is not None)
-    of_day = any(end.hour or end.minute for end in ends)  # 'after 6 pm' is read as of one day
-    sure = PERHAPS if claim.kind is Kind.NOT_SEEN or (of_day and asked.asked in _OF_DAYS) else SURE
     return replace(
         claim,
         text=f'{note}{claim.text}',
         about=' '.join((claim.about, *known, *sides, *several, *spoken, *called)),
-        confidence=sure,
+        confidence=_sureness(asked, claim, found, question, scope),
     )
+
+
+def _sureness(asked: DeedRequest, claim: Claim, found: FoundDeeds, question: Question, scope: Scope) -> float:
+    if claim.kind is Kind.NOT_SEEN or claim.duration_s == 0.0:
+        return PERHAPS  # who asks when it was done knows that it was: it may be called otherwise
+    ends = (local(ns, question.zone) for ns in (scope.after_ns, scope.before_ns) if ns is not None)
+    of_day = any(end.hour or end.minute for end in ends)  # 'after 6 pm' is read as of one day
+    which = asked.yes and not {'before', 'after'}.isdisjoint(asked.sides) and len(found.every) > 1
+    return PERHAPS if which or (of_day and asked.asked in _OF_DAYS) else SURE
 
 
 def _by_first_names(text: str, places: Places) -> tuple[str, list[str]]:

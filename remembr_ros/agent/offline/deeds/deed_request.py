@@ -135,6 +135,7 @@ _CARRIED = any_case(
     rf'|\b(?:any|some)thing (?:been |was |were |being )?{_MOVE}'
 )
 """Whatever it was."""
+_FOUND = any_case(r'\b(?:find|found)\b')
 _ENDED = any_case(r'\bend(?:ed)? up\b')
 _FROM, _CAME = any_case(r'\bfrom\W*$'), any_case(r' (?:from|out of) (?!.* to )')
 _AT = r'\b(?:was|were) (?:you|we|the robot)(?: (?:ever|last|first))? (?:in|at|inside)\b'
@@ -224,14 +225,7 @@ def build_deed_query(
     )
     if query is None:
         return None
-    named = query.object or query.receptacle or (query.attribute and not main.of('place'))
-    moved = named or asked.asked is DeedAsked.MOST or _CARRIED.search(asked.main)
-    kinds = ('', 'pick', 'move')
-    if moved and any(is_same_kind(query.kind, kind) for kind in kinds) and _MOVED.search(asked.says):
-        # Each time that it was put somewhere, or what was put there.
-        came = _FROM.search(asked.says) or (not query.object and _CAME.search(asked.says))
-        kind = 'pick' if came else 'place'
-        query = replace(query, kind=HANDLING if asked.asked is DeedAsked.DURATION else kind)
+    query = _as_said(query, asked, main)
     if STEPS.search(asked.says) and not sides and not query.names_nothing:
         sides, query = {'during': replace(query, scope=scope)}, DeedQuery()
     if asked.asked is DeedAsked.DISTANCE and sides.keys() >= {'after', 'before'}:
@@ -253,6 +247,26 @@ def build_deed_query(
         at_ns=moment_ns,
         never=never if NEVER.search(asked.says) and not sides else '',
     )
+
+
+def _as_said(query: DeedQuery, asked: DeedRequest, main: DeedPhrase) -> DeedQuery:
+    """Return a query of the deeds that verbs mean which no kind is called: carry, bring, find."""
+    named = query.object or query.receptacle or (query.attribute and not main.of('place'))
+    moved = named or asked.asked is DeedAsked.MOST or _CARRIED.search(asked.main)
+    kinds = ('', 'pick', 'move')
+    if moved and any(is_same_kind(query.kind, kind) for kind in kinds) and _MOVED.search(asked.says):
+        # Each time that it was put somewhere, or what was put there.
+        came = _FROM.search(asked.says) or (not query.object and _CAME.search(asked.says))
+        kind = 'pick' if came else 'place'
+        query = replace(query, kind=HANDLING if asked.asked is DeedAsked.DURATION else kind)
+    place = next((name for name in main.of('place') if name == query.attribute), '')
+    if asked.yes and query.kind and place:  # what only sounds like it is another place
+        query = replace(query, attribute='', place=place)
+    if asked.asked is DeedAsked.WHERE and not query.kind and _FOUND.search(asked.main):
+        query = replace(query, kind='pick')
+    if asked.asked in (DeedAsked.WHY, DeedAsked.PROBLEMS) and query.place and not query.attribute:
+        query = replace(query, attribute=query.place, place='')  # the lift that did not open is in the reason
+    return query
 
 
 def _selected(query: DeedQuery, asked: DeedRequest, here: Point | None) -> DeedQuery:

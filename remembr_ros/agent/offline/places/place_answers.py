@@ -209,7 +209,7 @@ def _where(about: _About) -> Claim:
     return Claim(Kind.POSITION, f'{place.said[0].upper()}{place.said[1:]} is', shown([place.memory]))
 
 
-def _between(about: _About) -> Claim:
+def _between(about: _About) -> Claim | None:
     first, second = about.asked.places[:2]
     if about.asked.says('how far|distance|metres|meters'):
         if first.memory.map_id != second.memory.map_id:
@@ -222,7 +222,8 @@ def _between(about: _About) -> Claim:
     if not passage and not about.asked.says('from'):
         passage = _passage(about, second, first)
     if not passage:
-        return Claim(Kind.NOT_SEEN, f'I do not remember going from {first.said} to {second.said}.')
+        text = f'I do not remember going from {first.said} to {second.said}.'
+        return Claim(Kind.NOT_SEEN, text) if about.all_visits else None  # of deeds others tell
     left, *between, came = passage
     ends = Hit(left.memories[-1], 1.0), Hit(came.memories[0], 1.0)
     way = f'from {left.place.said} to {came.place.said}'

@@ -252,9 +252,9 @@ def hall(x: float) -> Memory:
 @pytest.mark.parametrize(
     ('text', 'told'),
     [
-        ('How many times were you at the ward?', 'once: 2023-11-14 22:15 In ward.'),
-        ('Were you in the ward on 2023-11-14?', 'Yes: 2023-11-14 22:15 In ward.'),
-        ('How long were you in the ward?', '2023-11-14 22:15 In ward: 9 minutes.'),
+        ('How many times were you at the ward?', 'once: 2023-11-14 22:16 In ward.'),
+        ('Were you in the ward on 2023-11-14?', 'Yes: 2023-11-14 22:16 In ward.'),
+        ('How long were you in the ward?', '2023-11-14 22:16 In ward: 8 minutes.'),
     ],
 )
 def test_where_deeds_were_done_the_robot_was(text, told):
@@ -295,6 +295,28 @@ def test_while_a_deed_lasts_the_robot_need_not_be_where_it_ends():
     ],
 )
 def test_what_a_question_presupposes_is_not_denied_surely(text, told, sure):
+    answer = ask(text, (*DONE, *CARRIED))
+    assert told in answer.text
+    assert (answer.confidence > 0.5) is sure
+
+
+def test_a_stay_lasts_from_the_arrival_until_the_robot_leaves():
+    left, ward = put(15, 9.0, kind='go', place='dock'), hall(5.0)
+    assert ask('How long were you in the ward?', (*CARRIED, left, ward)).text.endswith(': 12 minutes.')
+    # When it left, nobody knows.
+    assert ask('How long were you in the ward?', (*CARRIED[:3], left, ward)).confidence < 0.5
+
+
+@pytest.mark.parametrize(
+    ('text', 'told', 'sure'),
+    [
+        ('Where did you find the lunch?', 'Picked the lunch trays', True),
+        ('Did anyone put the cup on the sink?', '', False),
+        ('How long after the lunch did you dock?', '', False),
+        ('Where do you keep the lunch that the nurse cooked?', '"cooked"', False),
+    ],
+)
+def test_what_others_did_and_clauses_of_their_own_are_not_sure(text, told, sure):
     answer = ask(text, (*DONE, *CARRIED))
     assert told in answer.text
     assert (answer.confidence > 0.5) is sure
