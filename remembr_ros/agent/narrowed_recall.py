@@ -1,7 +1,7 @@
 """Recall limited to the scope and the time of a question."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from remembr_ros.agent.llm.in_parallel import in_parallel
@@ -66,8 +66,15 @@ class NarrowedRecall:
     run: Run
     narrowing: Narrowing = EVERYTHING
     scope: Scope = ANYTHING
+    _found: dict[str, list[Hit]] = field(default_factory=dict, repr=False, compare=False)
 
     def find(self, query: Query) -> list[Hit]:
+        asked = repr(query)  # a third of what a question recalls it recalls again
+        if asked not in self._found:
+            self._found[asked] = self._find(query)
+        return list(self._found[asked])
+
+    def _find(self, query: Query) -> list[Hit]:
         inside = self._inside(query.scope)
         if inside is None:
             return []

@@ -96,10 +96,10 @@ def _why_untold(request: Request, recall: Recall, scope: Scope, total: int) -> s
 
 def _why_blind(request: Request, thing: str, recall: Recall, scope: Scope) -> str:
     """Return why nothing could have told the thing."""
-    known = next((word for word in request.phrase.split()[::-1] if _is_known(word, recall, scope)), '')
-    if known:
-        return f'I have seen the {known}, but no memory shows all that you ask.'
     if recall.count(replace(scope, source=OBJECT)):
+        known = next((word for word in request.phrase.split()[::-1] if _is_known(word, recall, scope)), '')
+        if known:
+            return f'I have seen the {known}, but no memory shows all that you ask.'
         return f'nothing that I know how to tell by sight is {thing}, and no sign names it.'
     if recall.count(replace(scope, source=CAPTIONER)):
         return f'of all that I remember of that, I only read signs, and none names {thing}.'

@@ -136,3 +136,12 @@ def test_objects_that_are_left_out_are_not_found(run: Run) -> None:
     left = NarrowedRecall(room, run, Narrowing(without=frozenset({first}))).find_objects(ObjectQuery())
     assert [one.known.id for one in left.objects] == [one.known.id for one in everything.objects[1:]]
     assert left.total == everything.total - 1
+
+
+def test_what_a_question_recalls_twice_is_recalled_once(recall: ListedRecall, run: Run) -> None:
+    narrowed = NarrowedRecall(recall, run)
+    first = narrowed.find(Query('lift', limit=3))
+    first.clear()  # who was given the list may change it
+    recall.memories.clear()
+    assert len(narrowed.find(Query('lift', limit=3))) == 3
+    assert NarrowedRecall(recall, run).find(Query('lift', limit=3)) == []
