@@ -69,7 +69,7 @@ class NarrowedRecall:
     _found: dict[str, list[Hit]] = field(default_factory=dict, repr=False, compare=False)
 
     def find(self, query: Query) -> list[Hit]:
-        asked = repr(query)  # a third of what a question recalls it recalls again
+        asked = repr(query)  # of what a question recalls a seventh to a third is recalled again, at 7 ms each
         if asked not in self._found:
             self._found[asked] = self._find(query)
         return list(self._found[asked])

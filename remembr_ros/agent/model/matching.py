@@ -104,7 +104,8 @@ def is_english(text: str) -> bool:
     """Tell whether a text may be English: a third of its words ask, or all but names are in a lexicon."""
     spoken = words(text)
     asking = sum(word in STOP_WORDS for word in spoken)
-    known = (word.isdigit() or word.title() in text or _is_known(word) for word in spoken)
+    named = {word.lower() for word in re.findall(r'[^\W\d_]+', text)[1:] if word.istitle()}
+    known = (word.isdigit() or word in named or _is_known(word) for word in spoken)
     return 3 * asking >= len(spoken) or all(known)
 
 

@@ -249,7 +249,8 @@ def _by_deeds(done: Sequence[Occurrence]) -> list[Occurrence]:
     """Return the times in which a robot's deeds, one after the other, were done in the same place."""
     of_robot: defaultdict[str, list[Occurrence]] = defaultdict(list)
     for act in done:
-        if act.facts.place:
+        came = not (act.failed and is_same_kind(act.facts.kind, 'go'))
+        if act.facts.place and came:
             of_robot[act.memory.robot].append(act)
     found: list[Occurrence] = []
     for deeds in of_robot.values():

@@ -131,6 +131,7 @@ def answer_deeds(  # noqa: PLR0911
 
 
 def _sureness(asked: DeedRequest, claim: Claim, found: FoundDeeds, question: Question, scope: Scope) -> float:
+    """Return how sure an answer is: the log holds, whether the question was read as it was meant need not."""
     if claim.kind is Kind.NOT_SEEN or claim.duration_s == 0.0:
         return PERHAPS  # who asks when it was done knows that it was: it may be called otherwise
     ends = (local(ns, question.zone) for ns in (scope.after_ns, scope.before_ns) if ns is not None)

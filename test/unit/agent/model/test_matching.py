@@ -35,6 +35,7 @@ def test_a_number_counts_as_that_of_what_was_asked(text: str, number: str, noun:
         ('What changed since Friday?', True),
         ('Wo ist der Aufzug?', False),
         ('Dove si trova Maria?', False),
+        ('WO IST DER AUFZUG?', False),
     ],
 )
 def test_names_need_not_be_english(text: str, english: bool) -> None:

@@ -320,3 +320,9 @@ def test_what_others_did_and_clauses_of_their_own_are_not_sure(text, told, sure)
     answer = ask(text, (*DONE, *CARRIED))
     assert told in answer.text
     assert (answer.confidence > 0.5) is sure
+
+
+def test_where_a_drive_failed_to_go_the_robot_was_not():
+    failed = put(2, 5.0, kind='go', place='ward', outcome='failed', reason='the door is shut')
+    assert ask('Have you been to the ward?', (*DONE, failed)).binary is False
+    assert ask('Have you been to the ward?', (*DONE, *CARRIED)).binary is True
