@@ -7,6 +7,7 @@ from typing import Any
 from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.chat.bounded_call import FailoverChat, allowed_s
 from remembr_ros.agent.chat.openai_client import PRESETS, OpenAIChat
+from remembr_ros.agent.chat.wire import MAX_TOKENS
 from remembr_ros.agent.conversation import EXPIRY_S, Conversations
 from remembr_ros.agent.llm.loop import TOKEN_BUDGET, LoopPlanner
 from remembr_ros.agent.llm.second_look import CaptionerLook, Keyframes, ModelLook, SecondLook
@@ -15,6 +16,7 @@ from remembr_ros.agent.offline.request import thing_of
 from remembr_ros.agent.planner import Planner
 from remembr_ros.agent.trace import Trace
 from remembr_ros.captioning.captioners.by_name import get_captioner
+from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.recall_protocol import Recall
 
 VARIABLES = {
@@ -46,7 +48,8 @@ class AgentConfig:
     :param look_again_captioner: name of a captioner that looks at keyframes again; empty: nothing does
     :param follow_up_s: so long after an answer the same asker's follow-up questions refer to it [s]
     :param timeout_s: for a question, unless it says otherwise [s]
-    :param call_timeout_s: for one call of the model [s]
+    :param call_timeout_s: for one call of the model [s]; 0: most of what the question has left
+    :param reply_tokens: of one reply, thoughts included, before it is asked for again with more
     :param trace: file that says what happened to each question; empty: none
     :param trace_max_mb: how large it may become, with the one before it [MB]
     """
@@ -64,7 +67,8 @@ class AgentConfig:
     look_again_captioner: str = ''
     follow_up_s: float = EXPIRY_S
     timeout_s: float = 60.0
-    call_timeout_s: float = 30.0
+    call_timeout_s: float = 0.0
+    reply_tokens: int = MAX_TOKENS
     trace: str = ''
     trace_max_mb: float = 50.0
 
@@ -92,7 +96,13 @@ def build_agent(
     config = config_from_environment(config or AgentConfig())
     trace = Trace(config.trace, config.trace_max_mb) if config.trace else None
     servers = [(config.llm, config.llm_url), (config.llm_fallback, config.llm_fallback_url)]
-    chats = [OpenAIChat(model, url or None) for model, url in servers if model or url]
+    if config.reply_tokens < 1:
+        raise InvalidRequest(f'replies of {config.reply_tokens} tokens say nothing; give 1 or more')
+    chats = [
+        OpenAIChat(model, url or None, max_tokens=config.reply_tokens)
+        for model, url in servers
+        if model or url
+    ]
     conversations = Conversations(thing_of, config.follow_up_s)
     planners: list[Planner] = [OfflinePlanner()]
     if chats:
@@ -113,7 +123,8 @@ def build_agent(
 
 def _second_look(config: AgentConfig, keyframes: Keyframes) -> SecondLook | None:
     if config.look_again_model or config.look_again_url:
-        chat = OpenAIChat(config.look_again_model, config.look_again_url or None)
+        url = config.look_again_url or None
+        chat = OpenAIChat(config.look_again_model, url, max_tokens=config.reply_tokens)
         return ModelLook(chat, keyframes, call_timeout_s=config.call_timeout_s)
     if config.look_again_captioner:
         return CaptionerLook(get_captioner(config.look_again_captioner), keyframes)

@@ -5,7 +5,7 @@ from dataclasses import fields
 
 from remembr_ros.agent.build import AgentConfig
 from remembr_ros.agent.chat.openai_client import PRESETS
-from remembr_ros.cli.options import add_clock, seconds
+from remembr_ros.cli.options import add_clock, count, seconds
 
 
 def add_planner(parser: argparse.ArgumentParser) -> None:
@@ -44,6 +44,22 @@ def add_planner(parser: argparse.ArgumentParser) -> None:
         metavar='S',
         default=60.0,
         help='for a question, in seconds (default: %(default)g)',
+    )
+    group.add_argument(
+        '--call-timeout',
+        dest='call_timeout_s',
+        type=seconds,
+        metavar='S',
+        default=0.0,
+        help='for one call of the language model (default: most of what the question has left)',
+    )
+    group.add_argument(
+        '--reply-tokens',
+        type=count,
+        metavar='N',
+        default=AgentConfig().reply_tokens,
+        help='of one reply, thoughts included; one that is cut off is asked for again with more '
+        '(default: %(default)s)',
     )
     add_clock(group)
 

@@ -17,11 +17,18 @@ from remembr_ros.errors import ChatUnavailable, RemembrError
 logger = logging.getLogger(__name__)
 
 RESERVE_S = 1.0  # Time kept back for what follows when the model does not answer
+SHARE_OF_QUESTION = (
+    0.75  # Of the time left, for a call that has no limit of its own: a server may load its model
+)
 
 
 def allowed_s(call_timeout_s: float, remaining_s: float) -> float:
-    """Return the most that a call may take while a question has so much time left [s]."""
-    return min(call_timeout_s, max(remaining_s - RESERVE_S, remaining_s / 2.0))
+    """Return the most that a call may take while a question has so much time left [s].
+
+    :param call_timeout_s: its own limit [s]; 0: SHARE_OF_QUESTION
+    """
+    own = call_timeout_s or SHARE_OF_QUESTION * remaining_s
+    return min(own, max(remaining_s - RESERVE_S, remaining_s / 2.0))
 
 
 def complete(
@@ -35,7 +42,7 @@ def complete(
 ) -> Reply:
     """Return the model's next turn, unless the question ends before.
 
-    :param call_timeout_s: the most that this call may take; less if the question has less time left [s]
+    :param call_timeout_s: see :func:`allowed_s`
     :raises Cancelled, BudgetExceeded: the question ended before, or meanwhile
     :raises ChatUnavailable: see :class:`remembr_ros.agent.chat.client.ChatClient`
     """

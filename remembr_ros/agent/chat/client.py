@@ -67,12 +67,14 @@ class Reply:
 
     :param usage: what the request took that brought it, without those before that brought nothing
     :param model: what replied; empty: the client's model
+    :param cut_off: it reached a limit of tokens
     """
 
     content: str = ''
     tool_calls: tuple[ToolCall, ...] = ()
     usage: Usage = field(default=Usage(1))
     model: str = ''
+    cut_off: bool = False
 
 
 @dataclass(frozen=True, slots=True)

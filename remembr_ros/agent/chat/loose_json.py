@@ -8,6 +8,7 @@ from typing import Any
 
 MAX_BRACES = 100  # Places in a text where an object may begin
 MAX_REPAIRS = 20  # Places in a text where something that is nearly an object may begin
+MAX_CALL = 4_000  # Characters of a call in Python's form
 MAX_DEPTH = 30  # Brackets in brackets in what is repaired
 _DECODER = json.JSONDecoder(strict=False)  # a line break inside a string is one
 _TOKEN = re.compile(
@@ -21,6 +22,9 @@ _TOKEN = re.compile(
 _ESCAPE = re.compile(r'\\(.)|"', re.DOTALL)
 _NUMBER = re.compile(r'-?(?:0|[1-9]\d{0,999})(?:\.\d{1,30})?(?:[eE][+-]?\d{1,4})?')
 _CONSTANTS = {'true': 'true', 'false': 'false', 'null': 'null', 'none': 'null'}
+_PYTHON = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[()=]', re.DOTALL)
+_AS_JSON = {'(': '{', ')': '}', '=': ':'}
+_UNNAMED = re.compile(r'\A\{\s*(?=["\'])')
 _CLOSING = {'{': '}', '[': ']'}
 
 
@@ -53,6 +57,18 @@ def read_object(text: str) -> dict[str, Any] | None:
         if not isinstance(data, str):
             break
     return data if isinstance(data, dict) else None
+
+
+def read_keywords(text: str, begin: int, first: str = '') -> tuple[dict[str, Any], int] | None:
+    """Return the arguments of a call as Python writes it, and where it ends; None: it is none.
+
+    :param begin: of its bracket
+    :param first: the name of a text that has none
+    """
+    written = _PYTHON.sub(lambda found: _AS_JSON.get(found[0], found[0]), text[begin : begin + MAX_CALL])
+    named = _UNNAMED.sub(f'{{{first}:', written) if first else written
+    read = _repaired(named, 0)
+    return None if read is None else (read[0], begin + read[1] - len(named) + len(written))
 
 
 def _repaired(text: str, begin: int) -> tuple[dict[str, Any], int] | None:

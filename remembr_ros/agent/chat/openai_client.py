@@ -1,23 +1,26 @@
 """Chat with servers that speak OpenAI's API, and those known by name (OpenAI, NIM, Ollama, vLLM, ...)."""
 
-import logging
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any
 
-from remembr_ros.agent.chat.capabilities import Capabilities, after_refusal, after_wordless_refusal, used_in
 from remembr_ros.agent.chat.client import Call, Reply
-from remembr_ros.agent.chat.wire import characters_of, counted_in, reply_of, request_fields, tokens_of
+from remembr_ros.agent.chat.wire import (
+    MAX_TOKENS,
+    characters_of,
+    counted_in,
+    reply_of,
+    request_fields,
+    tokens_of,
+)
 from remembr_ros.agent.model.answer import Usage
 from remembr_ros.bounded_request import Bounds, TimeOver
+from remembr_ros.chat_capabilities import Capabilities, Negotiation, after_wordless_refusal
 from remembr_ros.chat_endpoint import ChatEndpoint, Refused, Server
 from remembr_ros.errors import ChatUnavailable, InvalidRequest, ReplyInvalid
-
-logger = logging.getLogger(__name__)
-
-MAX_REFUSALS = 12  # Refusals of a part of a request after which a server is given up; there are fewer parts
 
 
 class OpenAIChat:
@@ -33,6 +36,8 @@ class OpenAIChat:
         after a random wait, or the one that the server names in Retry-After, if the time allows it
     :param seed: sent with every request, for servers that sample repeatably; None: not sent
     :param temperature: of the sampling; 0: the likeliest reply
+    :param max_tokens: of a reply, thoughts included; one that is cut off is asked for again with more, see
+        :class:`remembr_ros.chat_capabilities.Negotiation`
     :raises InvalidRequest: the URL is none, and no preset's name
     """
 
@@ -44,16 +49,15 @@ class OpenAIChat:
         max_retries: int = 2,
         seed: int | None = None,
         temperature: float = 0.0,
+        max_tokens: int = MAX_TOKENS,
     ) -> None:
         preset = find_preset(url)
         self._model = model or preset.model
         self._endpoint = ChatEndpoint(preset, max_retries)
-        self._capabilities = preset.capabilities
+        self._known = Negotiation(preset.capabilities)
         self._proven = False
         """It has replied to a request with tools: when it refuses one later, that has another cause."""
-        self._accepted: frozenset[str] = frozenset()
-        """Capabilities that a request made use of which was answered."""
-        self._sampling: dict[str, Any] = {'temperature': temperature}
+        self._sampling: dict[str, Any] = {'temperature': temperature, 'max_tokens': max_tokens}
         if seed is not None:
             self._sampling['seed'] = seed
 
@@ -64,7 +68,7 @@ class OpenAIChat:
     @property
     def capabilities(self) -> Capabilities:
         """What the model can do, as far as is known."""
-        return self._capabilities
+        return self._known.can
 
     def complete(self, call: Call) -> Reply:
         bounds = Bounds(time.monotonic() + call.timeout_s, call.cancel)
@@ -78,7 +82,7 @@ class OpenAIChat:
 
     def _found_out(self, ask: Callable[[Capabilities], Reply], has_tools: bool, bounds: Bounds) -> Reply:
         """Ask, and in simpler ways if the server, which was never of use yet, refuses without a reason."""
-        can = self._capabilities
+        can = self._known.can
         try:
             reply = self._endpoint.retried(lambda: ask(can), bounds)
         except Refused as refusal:
@@ -91,17 +95,13 @@ class OpenAIChat:
         return reply
 
     def _ask(self, can: Capabilities, call: Call, bounds: Bounds) -> Reply:
-        """Ask once, and again without what the server refuses."""
-        for _ in range(MAX_REFUSALS):
-            fields = request_fields(call, can, self._sampling)
+        """Ask once, again without what the server refuses, and with more tokens if it was cut off."""
+
+        def send(fields: dict[str, Any]) -> Reply:
             try:
-                response = self._endpoint.create({'model': self._model, **fields}, bounds)
-            except Refused as refusal:
-                less = after_refusal(can, fields, refusal.status, refusal.said)
-                if less is None:
-                    raise
-                can = less
-                continue
+                response = self._endpoint.create(fields, bounds)
+            except Refused:
+                raise
             except (ChatUnavailable, TimeOver):
                 if bounds.sent:
                     call.ledger.charge(Usage(1, tokens_of(characters_of(fields)), estimated=True))
@@ -112,15 +112,13 @@ class OpenAIChat:
                 call.ledger.charge(counted_in(response))
                 raise self._endpoint.no_chat(error) from error
             call.ledger.charge(reply.usage)
-            # Only now: what fails all the same was refused for another reason. So was what it took before.
-            can = replace(can, **{name: getattr(self._capabilities, name) for name in self._accepted})
-            self._accepted |= used_in(fields)
-            if can != self._capabilities:
-                logger.info('%s is asked with %s from now on', self._model, can)
-                self._capabilities = can
             return replace(reply, model=self._model)
-        server = self._endpoint.where
-        raise ChatUnavailable(f'{server} refuses every form of the request; is it a chat model?')
+
+        def request(can: Capabilities) -> dict[str, Any]:
+            return {'model': self._model, **request_fields(call, can, self._sampling)}
+
+        reply: Reply = self._known.ask(request, send, attrgetter('cut_off'), can)
+        return reply
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from remembr_ros.agent.chat.capabilities import Capabilities
 from remembr_ros.agent.chat.client import Call, Message, Reply, Tool, ToolCall
 from remembr_ros.agent.model.answer import Usage
+from remembr_ros.chat_capabilities import Capabilities, as_taken
+from remembr_ros.chat_reply import said_in, sendable
 from remembr_ros.errors import ReplyInvalid
 
-MAX_TOKENS = 1_000  # A reply is some tool calls or a short answer; more is a model that runs on
+MAX_TOKENS = 1_000  # A reply is some tool calls or a short answer; a model that thinks takes more
 MAX_CALLS = 50  # Tool calls kept of one reply
 CHARACTERS_PER_TOKEN = 4  # Of English, about; for servers that do not count
 
@@ -18,12 +19,10 @@ CHARACTERS_PER_TOKEN = 4  # Of English, about; for servers that do not count
 def request_fields(call: Call, can: Capabilities, sampling: Mapping[str, Any]) -> dict[str, Any]:
     """Return a request's fields, but for the model.
 
-    :param sampling: temperature and seed, as far as they are wished
+    :param sampling: temperature, seed and max_tokens, as far as they are wished
     """
     tools, must_call = call.tools, call.must_call
-    fields: dict[str, Any] = {name: value for name, value in sampling.items() if getattr(can, name)}
-    if can.limit:
-        fields[can.limit] = MAX_TOKENS
+    fields: dict[str, Any] = dict(sampling)
     wired = [wire_message(message) for message in call.messages]
     if tools and can.tools:
         fields['tools'] = [_wire_tool(tool) for tool in tools]
@@ -46,8 +45,7 @@ def request_fields(call: Call, can: Capabilities, sampling: Mapping[str, Any]) -
     if not can.system_role:
         wired = [{**message, 'role': 'user'} if message['role'] == 'system' else message for message in wired]
     # Templates of small models insist on turns; only tool results may follow each other.
-    fields['messages'] = _merged(wired)
-    return fields
+    return as_taken({**fields, 'messages': _merged(wired)}, can)
 
 
 def reply_of(response: Any, sent: int) -> Reply:
@@ -56,28 +54,27 @@ def reply_of(response: Any, sent: int) -> Reply:
     :param sent: characters of the request, by which tokens are estimated if the server counts none
     :raises ReplyInvalid: it is no chat reply
     """
+    said = said_in(response)
     try:
-        message = response.choices[0].message
         calls = tuple(
             ToolCall(
-                _text(call.id or f'call_{index}'),
-                _text(call.function.name),
-                _text(_argument_text(call.function.arguments)),
+                sendable(call.id or f'call_{index}'),
+                sendable(call.function.name),
+                sendable(_argument_text(call.function.arguments)),
             )
-            for index, call in enumerate((message.tool_calls or ())[:MAX_CALLS])
+            for index, call in enumerate((said.message.tool_calls or ())[:MAX_CALLS])
         )
-        content = _text(message.content) if isinstance(message.content, str) else ''
-    except (AttributeError, IndexError, TypeError, KeyError) as error:
-        raise ReplyInvalid('it has no message') from error
+    except (AttributeError, TypeError, KeyError) as error:
+        raise ReplyInvalid('its tool calls are none') from error
     prompt, completion = _counts(response)
-    letters = len(content) + sum(len(call.name) + len(call.arguments) for call in calls)
+    letters = len(said.text) + sum(len(call.name) + len(call.arguments) for call in calls)
     usage = Usage(
         1,
         tokens_of(sent) if prompt is None else prompt,
         tokens_of(letters) if completion is None else completion,
         estimated=prompt is None or completion is None,
     )
-    return Reply(content, calls, usage)
+    return Reply(said.text, calls, usage, cut_off=said.cut_off)
 
 
 def counted_in(response: Any) -> Usage:
@@ -198,8 +195,3 @@ def _counts(response: Any) -> tuple[int | None, int | None]:
 
 def _count(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
-
-
-def _text(value: Any) -> str:
-    # A reply may hold half a character, which JSON allows: it could be neither sent back nor written down.
-    return str(value).encode('utf-8', 'replace').decode()

@@ -35,6 +35,7 @@ from remembr_ros.agent.model.grounding import Claim, ground
 from remembr_ros.agent.model.memory_prompt import situation
 from remembr_ros.agent.model.quoting import quoted
 from remembr_ros.agent.planner import Progress, Run
+from remembr_ros.chat_reply import without_thoughts
 from remembr_ros.errors import InvalidRequest, RemembrError, ReplyInvalid, Ungrounded, Unsupported
 from remembr_ros.memory.model.record import AGENT, OBJECT
 from remembr_ros.memory.recall_protocol import Recall
@@ -44,6 +45,7 @@ MAX_KEPT = 2_000  # Characters of a reply, and of a call's arguments, that stay 
 _MOST = {'rounds': 10, 'calls_per_round': 10, 'memories_per_call': 50, 'token_budget': 10_000_000}
 _NAME = re.compile(r'[A-Za-z0-9_-]{1,64}')
 
+CUT_OFF = 'it was cut off before it called a tool; --reply-tokens or the parameter reply_tokens allows more'
 NOT_SUPPORTED = 'I have found nothing that answers this.'
 
 
@@ -54,7 +56,7 @@ class LoopPlanner:
     :param rounds: of recalling before it must answer
     :param calls_per_round: tool calls answered per round, at the same time
     :param memories_per_call: shown per recall
-    :param call_timeout_s: for one call of the model [s]
+    :param call_timeout_s: for one call of the model [s]; 0: most of what the question has left
     :param token_budget: prompt tokens per question, estimated where the server does not count
     :param second_look: None: the model has no look_again
     """
@@ -64,7 +66,7 @@ class LoopPlanner:
     rounds: int = 3
     calls_per_round: int = 3
     memories_per_call: int = 5
-    call_timeout_s: float = 30.0
+    call_timeout_s: float = 0.0
     token_budget: int = TOKEN_BUDGET
     second_look: SecondLook | None = None
 
@@ -103,9 +105,10 @@ class LoopPlanner:
             reply = dialogue.complete(ANSWER if last else None, len(context.evidence))
             calls, native = _calls(reply)
             kept = tuple(map(_as_kept, calls)) if native else ()
-            dialogue.messages.append(Message('assistant', reply.content[:MAX_KEPT], kept))
+            said = without_thoughts(reply.content)[:MAX_KEPT]
+            dialogue.messages.append(Message('assistant', said, kept))
             if not calls:
-                dialogue.fault('it called no tool')
+                dialogue.fault(CUT_OFF if reply.cut_off else 'it called no tool')
                 dialogue.messages.append(
                     Message('user', 'That was no tool call. Call a recall tool or `answer`.')
                 )

@@ -1,78 +1,159 @@
-"""Replies of models without tool calling: finds the JSON in the text."""
+"""Calls in the text of a reply, in whatever form a model writes them."""
 
 import json
 import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from operator import itemgetter
 from typing import Any
 
 from remembr_ros.agent.chat.client import ToolCall
-from remembr_ros.agent.chat.loose_json import objects_in
-from remembr_ros.agent.llm.tools import ANSWER, TOOL_NAMES, is_kind, tool_name
+from remembr_ros.agent.chat.loose_json import objects_in, read_keywords
+from remembr_ros.agent.llm.tools import ANSWER, TOOL_NAMES, first_argument, is_kind, tool_name
+from remembr_ros.chat_reply import without_thoughts
 
 MAX_REPLY = 20_000  # Characters of a reply that are read, and kept in a conversation
 MAX_CALLS = 20  # Calls read from one reply
-_NAMES = ('tool', 'name', 'tool_name', 'function', 'action')
+_KEYS = ('tool', 'name', 'tool_name', 'recipient_name', 'function', 'action')
 _ARGUMENTS = ('arguments', 'parameters', 'args', 'input', 'action_input')
-_LISTS = ('calls', 'tool_calls')
-_TAG = r'(?:think|thinking|thought|reasoning)'
-_THOUGHT_BEGIN = re.compile(rf'<{_TAG}>', re.IGNORECASE)
-_THOUGHT_END = re.compile(rf'</{_TAG}>', re.IGNORECASE)
-_THOUGHT = re.compile(rf'<{_TAG}>.*?</{_TAG}>', re.IGNORECASE | re.DOTALL)
-_FUNCTION = re.compile(r'<function=([\w.]{1,64})>\s*')  # Before the arguments, as Llama's template has it
+_LISTS = ('calls', 'tool_calls', 'tool_uses')
+
+_KNOWN = rf'(?<![\w"\'])(?P<name>{"|".join(sorted(TOOL_NAMES, key=len, reverse=True))})'
+_TEMPLATE = (
+    r'(?:[\s"\'`*:>\])=(]|<\|[^|>]{1,40}\|>|<\uff5c[^\uff5c>]{1,40}\uff5c>|\[ARGS\]|\[CALL_ID\]\w*|\d+'
+    r'|json\b|commentary\b|call\b|arguments\b|(?i:action input)){0,12}'
+)
+"""What templates have between the name of a tool and the object with its arguments."""
+_NAMED = re.compile(rf'(?:{_KNOWN}|<function=(?P<given>[\w.]{{1,64}})>){_TEMPLATE}(?=\{{)')
+_OF = r'(?:\uff5cDSML\uff5c|\w{1,20}:)?'
+_TAGGED = re.compile(
+    rf'<{_OF}(?:function|invoke|tool)(?:=|\s+name=)["\']?(?P<name>[\w.:-]{{1,64}})["\']?\s*>'
+    r'|<tool_call>\s*(?P<glm>[\w.]{1,64})\s*(?=<arg_key>|</tool_call>)'
+)
+_BLOCK_END = re.compile(rf'</{_OF}(?:function|invoke|tool|tool_call)>')
+_PARAMETER = re.compile(
+    rf'<{_OF}parameter(?:=|\s+name=)["\']?(?P<key>[\w-]{{1,64}})["\']?[^<>]{{0,40}}>(?P<value>.*?)'
+    rf'(?:</{_OF}parameter>|(?=<{_OF}parameter)|\Z)'
+    r'|<arg_key>(?P<glm>[^<]{1,64})</arg_key>\s*<arg_value>(?P<glm_value>.*?)(?:</arg_value>|\Z)',
+    re.DOTALL,
+)
+_PYTHONIC = re.compile(
+    rf'(?P<start>(?:^|[\[>])\s*(?:print\()?(?:default_api\.)?)?{_KNOWN}(?:\.call)?(?=\()', re.MULTILINE
+)
+_REACT = re.compile(
+    rf'^\W*action:\W*{_KNOWN}\W*\n+\W*action input:[ \t]*(?P<text>[^\s{{][^\n]*)',
+    re.IGNORECASE | re.MULTILINE,
+)
+_QUOTE = re.compile(r'<escape>|<\|"\|>')
+"""How Gemma's templates write a quotation mark."""
+
+_Found = tuple[int, int, Sequence[tuple[str, Any]]]
+"""Where something begins and ends, and the calls in it: names and arguments."""
 
 
 def calls_in_text(content: str) -> tuple[ToolCall, ...]:
-    """Return the calls that a model without tool calling wrote as JSON; none if it wrote anything else.
+    """Return the calls that a model wrote in its text, in any of FORMS; none if it wrote anything else.
 
     They may stand in prose, in fences, in tags such as <tool_call>, one by one or in a list, with commas too
     many or brackets too few; an answer needs no name. What the model thought before (<think>) does not count.
+    Servers read most of these forms themselves, but only of models that they know, and when told to.
     """
-    text = without_thoughts(content[:MAX_REPLY])
-    tagged = {found.end(): found[1] for found in _FUNCTION.finditer(text)}
-    calls: list[ToolCall] = []
-    whole: list[dict[str, Any]] = []
+    text = _QUOTE.sub('"', without_thoughts(content)[:MAX_REPLY])
+    calls: list[tuple[str, Any]] = []
     read_until = 0
-    for data, begin, end in objects_in(text):
-        if begin < read_until:
-            continue  # it is inside one that was read
-        named = {'tool': tagged[begin], 'arguments': data} if begin in tagged else data
-        found = _calls(named, len(calls))
-        if found:
+    for begin, end, found in sorted((each for form in FORMS for each in form(text)), key=itemgetter(0)):
+        if begin >= read_until:  # else it is inside one that was read
             read_until = end
             # Some say the same again, in other words around it.
-            if data not in whole:
-                whole.append(data)
-                calls += found
-    return tuple(calls[:MAX_CALLS])
+            calls += [call for call in found if call not in calls]
+    return tuple(
+        ToolCall(f'text_{i}', name, given if isinstance(given, str) else json.dumps(given))
+        for i, (name, given) in enumerate(calls[:MAX_CALLS])
+    )
 
 
-def without_thoughts(text: str) -> str:
-    """Return what a model said after it thought; a thought that does not end takes the rest.
+def _with_name_inside(text: str) -> Iterator[_Found]:
+    """Yield {"name": ..., "arguments": {...}}: Hermes, Qwen, Llama, Mistral, Granite, Cohere."""
+    for data, begin, end in objects_in(text):
+        if found := _calls(data):
+            yield begin, end, found
 
-    Templates may begin the thought in the prompt, so that the reply has its end only.
+
+def _with_name_before(text: str) -> Iterator[_Found]:
+    """Yield NAME {...}: Harmony, Kimi, DeepSeek, GLM-4, Mistral's [ARGS], Functionary, Gemma, ReAct."""
+    objects = {begin: (data, end) for data, begin, end in objects_in(text)}
+    for match in _NAMED.finditer(text):
+        if match.end() in objects:
+            data, end = objects[match.end()]
+            yield match.start(), end, [(match['name'] or match['given'], data)]
+
+
+def _in_tags(text: str) -> Iterator[_Found]:
+    """Yield <function=NAME><parameter=KEY>VALUE: Qwen3-Coder, Seed, MiniMax, DeepSeek's DSML, GLM-4.5."""
+    opened = [*_TAGGED.finditer(text)]
+    ends = [*(match.start() for match in opened[1:]), len(text)]
+    for match, until in zip(opened, ends, strict=False):
+        closed = _BLOCK_END.search(text, match.end(), until)
+        block = text[match.end() : closed.start() if closed else until]
+        given = {
+            (found['key'] or found['glm']).strip(): _value(found['value'] or found['glm_value'] or '')
+            for found in _PARAMETER.finditer(block)
+        }
+        if given or not block.strip():
+            yield match.start(), closed.end() if closed else until, [(match['name'] or match['glm'], given)]
+
+
+def _as_python(text: str) -> Iterator[_Found]:
+    """Yield NAME(key=value): Llama 4, LFM, Gemma.
+
+    At the start of a line, or in a list: in a line it may be a caption that is repeated.
     """
-    text = _THOUGHT.sub('', text)
-    ends = [match.end() for match in _THOUGHT_END.finditer(text)]
-    if ends:
-        text = text[ends[-1] :]
-    begins = _THOUGHT_BEGIN.search(text)
-    return text[: begins.start()] if begins else text
+    end = 0
+    for match in islice(_PYTHONIC.finditer(text), MAX_CALLS):
+        listed = end and not text[end : match.start()].strip(', \n')
+        if (match['start'] is not None or listed) and (
+            read := read_keywords(text, match.end(), first_argument(match['name']))
+        ):
+            given, end = read
+            yield match.start(), end, [(match['name'], given)]
 
 
-def _calls(data: dict[str, Any], known: int) -> list[ToolCall]:
+def _as_react(text: str) -> Iterator[_Found]:
+    """Yield Action: NAME, Action Input: a text."""
+    for match in _REACT.finditer(text):
+        if first := first_argument(match['name']):
+            yield match.start(), match.end(), [(match['name'], {first: match['text'].strip(' \t\r"\'`')})]
+
+
+FORMS: tuple[Callable[[str], Iterator[_Found]], ...] = (
+    _with_name_inside,
+    _with_name_before,
+    _in_tags,
+    _as_python,
+    _as_react,
+)
+"""The forms in which models write calls; where two read the same place, the one that begins first counts."""
+
+
+def _value(text: str) -> Any:
+    """Return what a text between tags is: a list or an object, if it is one."""
+    text = text.strip()
+    with suppress(ValueError, RecursionError):
+        value = json.loads(text)
+        return value if isinstance(value, list | dict) else text
+    return text
+
+
+def _calls(data: dict[str, Any]) -> list[tuple[str, Any]]:
     listed = next((data[name] for name in _LISTS if name in data), None)
-    found: list[ToolCall] = []
-    for call in listed[:MAX_CALLS] if isinstance(listed, list) else [listed or data]:
-        named = _call(call) if isinstance(call, dict) else None
-        if named is not None:
-            name, arguments = named
-            text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-            found.append(ToolCall(f'text_{known + len(found)}', name, text))
-    return found
+    calls = listed[:MAX_CALLS] if isinstance(listed, list) else [listed or data]
+    return [named for call in calls if isinstance(call, dict) and (named := _call(call)) is not None]
 
 
 def _call(call: dict[str, Any]) -> tuple[str, Any] | None:
     """Return the name of the tool and its arguments; None: this is no call."""
-    key = next((name for name in _NAMES if name in call), None)
+    key = next((name for name in _KEYS if name in call), None)
     if key is None:
         return _unnamed(call)
     name = call[key]

@@ -9,6 +9,7 @@ from remembr_ros.agent.chat.client import ChatClient, Message, Picture
 from remembr_ros.agent.llm.budgeted_dialogue import PER_MESSAGE, PER_PICTURE, estimate, prompt
 from remembr_ros.agent.planner import Run
 from remembr_ros.captioning.captioners.captioner import Captioner, Clip, caption_clip
+from remembr_ros.chat_reply import plain
 from remembr_ros.errors import CaptionerFailed, InvalidRequest
 from remembr_ros.images import Bgr, decode_compressed
 from remembr_ros.memory.model.record import Memory
@@ -46,12 +47,12 @@ class SecondLook(Protocol):
 class ModelLook:
     """Shows the keyframes to a vision language model.
 
-    :param call_timeout_s: for one look [s]
+    :param call_timeout_s: for one look [s]; 0: most of what the question has left
     """
 
     chat: ChatClient
     keyframes: Keyframes
-    call_timeout_s: float = 30.0
+    call_timeout_s: float = 0.0
 
     def tokens(self, memory: Memory) -> int:
         pictures = min(len(memory.keyframes), MAX_PICTURES)
@@ -64,7 +65,7 @@ class ModelLook:
         ]
         messages = (Message('system', prompt('look')), Message('user', question, images=tuple(pictures)))
         reply = complete(self.chat, messages, run=run, call_timeout_s=self.call_timeout_s)
-        return reply.content.strip()[:MAX_SEEN] or 'nothing was said'
+        return plain(reply.content)[:MAX_SEEN] or 'nothing was said'
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 A new one stands in one of the modules *_tools and in the table here.
 """
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Annotated, Any
@@ -102,9 +103,20 @@ _SCHEMAS: dict[str, type[Arguments]] = {
 TOOL_NAMES = frozenset(_SCHEMAS)
 
 
+_SQUEEZED = {name.replace('_', ''): name for name in _SCHEMAS}
+
+
 def tool_name(name: str) -> str:
-    """Return the name of a tool as it is called here: of functions.Answer, answer."""
-    return name.strip().rpartition('.')[2].lower()
+    """Return the name of a tool as it is called here: of functions.Answer:0, or Answer<|channel|>, answer."""
+    parts = re.findall(r'[\w-]+', name.lower())
+    known = (_SQUEEZED.get(part.replace('_', '').replace('-', '')) for part in parts)
+    return next(filter(None, known), name.strip().lower())
+
+
+def first_argument(name: str) -> str:
+    """Return the name of a tool's first argument that it cannot do without; empty: there is none."""
+    named = _SCHEMAS[name.lower()].model_fields.items()
+    return next((name for name, field in named if field.is_required()), '')
 
 
 def is_kind(word: Any) -> bool:

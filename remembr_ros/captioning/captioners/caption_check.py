@@ -4,6 +4,7 @@ import logging
 import re
 from collections.abc import Callable
 
+from remembr_ros.chat_reply import plain, sendable
 from remembr_ros.errors import CaptionerFailed
 
 _log = logging.getLogger(__name__)
@@ -12,7 +13,6 @@ MAX_CHARACTERS = 10_000  # no caption is longer; a model that writes more is cut
 LONG_PHRASE = 8  # words from which on a phrase is said three times by a loop only
 MAX_PHRASE = 120  # words of the longest one that is looked for; sentences that come back in turn are one
 LETTERS = 60  # so many characters of a repeated piece of text without spaces are a loop
-_THOUGHTS = re.compile(r'^.*</think(?:ing)?>', re.DOTALL)
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 _PIECE = re.compile(r'(\S{1,20}?)\1{5,}')
 _SENTENCE_END = re.compile(r'[.!?]["\u201d\u2019\')]*(?=\s|$)|[\u3002\uff01\uff1f]')
@@ -51,10 +51,8 @@ def settled(second: str, first: str, model: str) -> str:
 
 
 def whole(text: str) -> str:
-    """Return a model's text without its thoughts, without white space around it and fit to be sent."""
-    # Neither half a character, which JSON allows, nor NUL can be in a message.
-    sendable = text.encode('utf-8', 'replace').decode().replace('\0', '')
-    return _THOUGHTS.sub('', sendable).strip()[:MAX_CHARACTERS]
+    """Return a model's text without thoughts and a template's tokens, and fit to be sent in a message."""
+    return plain(sendable(text).replace('\0', ''))[:MAX_CHARACTERS]
 
 
 def fault_of(text: str) -> str | None:

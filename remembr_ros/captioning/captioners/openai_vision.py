@@ -4,6 +4,7 @@ import base64
 import os
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from remembr_ros.bounded_request import Bounds, TimeOver
@@ -11,8 +12,10 @@ from remembr_ros.captioning.captioners.caption_check import checked, whole_sente
 from remembr_ros.captioning.captioners.captioner import Caption, Clip, one_by_one
 from remembr_ros.captioning.captioners.vlm_options import VlmOptions, read_prompt
 from remembr_ros.captioning.frame_choice import evenly, jpeg_within
+from remembr_ros.chat_capabilities import Negotiation, as_taken
 from remembr_ros.chat_endpoint import ChatEndpoint, Refused, Server
-from remembr_ros.errors import CaptionerFailed, ChatUnavailable
+from remembr_ros.chat_reply import Said, plain, said_in
+from remembr_ros.errors import CaptionerFailed, ChatUnavailable, ReplyInvalid
 from remembr_ros.images import Bgr
 
 DEFAULT_MODEL = 'gpt-4o-mini'  # with neither model nor server named; one's own server is asked what it has
@@ -51,6 +54,7 @@ class OpenAIVisionCaptioner:
         self._model = self._given
         self._prompt = read_prompt(self._options.prompt)
         self._endpoint = ChatEndpoint(server, self._options.max_retries, model_option='--vlm')
+        self._known = Negotiation()
 
     def caption(self, clips: Sequence[Clip]) -> Iterator[Caption | CaptionerFailed]:
         return one_by_one(self._described, clips)
@@ -88,39 +92,38 @@ class OpenAIVisionCaptioner:
             raise CaptionerFailed(str(error)) from error
 
     def _said(self, content: list[dict[str, Any]], bounds: Bounds, again: bool) -> str:
-        fields = {
+        endpoint, server = self._endpoint, self._endpoint.where
+        wished = {
             'model': self._model,
             'messages': [{'role': 'user', 'content': content}],
             'max_tokens': self._options.max_tokens,
             'temperature': 0.0,
             **(ANOTHER_WAY if again else {}),
         }
-        response = self._endpoint.retried(lambda: self._endpoint.create(fields, bounds), bounds)
-        return _text(response, self._endpoint)
+
+        def send(fields: dict[str, Any]) -> Said:
+            response = endpoint.retried(lambda: endpoint.create(fields, bounds), bounds)
+            try:
+                return said_in(response)
+            except ReplyInvalid as error:
+                raise CaptionerFailed(
+                    f'{server} sent a reply without a message; is the URL right?'
+                ) from error
+
+        # Half a caption is one up to its last sentence, half a thought is none.
+        said: Said = self._known.ask(
+            partial(as_taken, wished), send, lambda said: said.cut_off and not plain(said.text)
+        )
+        if refused := said.refusal:
+            raise CaptionerFailed(f'{server} refused to describe the frames: {endpoint.shown(refused)}')
+        if said.cut_off and not plain(said.text):
+            raise CaptionerFailed(
+                f'{self._model} was cut off before it described anything; it may think: allow more tokens '
+                '(--max-tokens), or turn its thinking off'
+            )
+        # No half a sentence at the end.
+        return whole_sentences(plain(said.text)) or said.text if said.cut_off else said.text
 
     def _data_url(self, image: Bgr) -> str:
         jpeg = jpeg_within(image, self._options.max_side, self._options.max_image_bytes)
         return f'data:image/jpeg;base64,{base64.b64encode(jpeg).decode("ascii")}'
-
-
-def _text(response: Any, endpoint: ChatEndpoint) -> str:
-    """Return the caption of a reply; servers leave out or mistype any part of one."""
-    server = endpoint.where
-    try:
-        choice = response.choices[0]
-        message = choice.message
-        refusal, content = getattr(message, 'refusal', None), message.content
-    except (AttributeError, IndexError, TypeError) as error:
-        raise CaptionerFailed(f'{server} sent a reply without a message; is the URL right?') from error
-    if refusal or getattr(choice, 'finish_reason', None) == 'content_filter':
-        raise CaptionerFailed(
-            f'{server} refused to describe the frames: {endpoint.shown(str(refusal or "content filter"))}'
-        )
-    if isinstance(content, list):  # in parts, as VILA's own server sends it
-        texts = [part.get('text') for part in content if isinstance(part, dict)]
-        content = ''.join(text for text in texts if isinstance(text, str))
-    if not isinstance(content, str):
-        return ''
-    if getattr(choice, 'finish_reason', None) == 'length':
-        return whole_sentences(content) or content  # no half a sentence at the end
-    return content

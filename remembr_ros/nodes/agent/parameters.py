@@ -49,7 +49,17 @@ class AgentParameters(NodeParameters, PoseParameters, NavigationParameters):
         live=True,
     )
     timeout: float = parameter(60.0, 'deadline of a question that names none', '0.1 to 3600 s', live=True)
-    call_timeout: float = parameter(30.0, 'wait so long for one reply of the language model', '0.1 to 3600 s')
+    call_timeout: float = parameter(
+        0.0,
+        'wait so long for one reply of the language model, which may have to be loaded first; 0: three '
+        'quarters of what the question has left',
+        '0 to 3600 s',
+    )
+    reply_tokens: int = parameter(
+        1000,
+        'tokens of one reply, thoughts included; one that is cut off is asked for again with more',
+        '1 to 1000000',
+    )
     recall_timeout: float = parameter(5.0, 'wait so long for the memory node', '0.05 to 600 s', live=True)
     parallel_questions: int = parameter(4, 'questions answered at the same time', '1 to 64')
     navigate_on_topic: bool = parameter(

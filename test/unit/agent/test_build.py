@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from remembr_ros.agent.build import VARIABLES, AgentConfig, build_agent, config_from_environment
+from remembr_ros.agent.chat.bounded_call import allowed_s
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.trace import questions, read_trace
 from remembr_ros.errors import InvalidRequest
@@ -50,6 +51,24 @@ def test_without_a_language_model_the_rules_answer(hashing_tour: MemoryStore, as
     answer = agent.ask(ask_about('  Where is the lift?\n'))
     assert (answer.kind, answer.planner) == (Kind.POSITION, 'offline')
     assert answer.cost.seconds > 0.0
+
+
+def test_a_call_may_take_most_of_what_its_question_has_left() -> None:
+    assert allowed_s(0.0, 300.0) == 225.0
+    assert allowed_s(0.0, 60.0) == 45.0
+    assert allowed_s(20.0, 60.0) == 20.0
+    assert allowed_s(100.0, 60.0) == 59.0
+
+
+def test_the_tokens_of_a_reply_are_bounded_as_configured(
+    hashing_tour: MemoryStore, ask_about: AskAbout
+) -> None:
+    with ScriptedServer([ScriptedReply('no')]) as server:
+        config = AgentConfig(llm='tiny', llm_url=server.url, reply_tokens=77)
+        build_agent(hashing_tour, config).ask(ask_about('Where is the lift?'))
+        assert server.requests[0].body['max_tokens'] == 77
+    with pytest.raises(InvalidRequest, match='0 tokens'):
+        build_agent(hashing_tour, AgentConfig(llm='tiny', llm_url=server.url, reply_tokens=0))
 
 
 def test_with_a_language_model_it_is_asked_first(hashing_tour: MemoryStore) -> None:

@@ -52,6 +52,32 @@ def test_plain_content_and_usage_come_back(server: ScriptedServer, connect: Any)
     assert complete(connect()) == Reply('Hello.', (), Usage(1, 12, 3), model='tiny')
 
 
+def test_a_thinking_model_gets_the_tokens_it_needs(server: ScriptedServer, connect: Any) -> None:
+    def reply(body: dict[str, Any]) -> ScriptedReply:
+        usage = {'prompt_tokens': 10, 'completion_tokens': body['max_tokens']}
+        if body['max_tokens'] < 1_600:
+            thought = {'role': 'assistant', 'content': '', 'reasoning_content': 'The user asks where ...'}
+            return ScriptedReply(body=completion(thought, 'length', usage=usage))
+        return ScriptedReply(body=completion({'role': 'assistant', 'content': 'Here.'}, usage=usage))
+
+    server.reply = reply
+    ledger = Ledger()
+    chat = connect()
+    said = complete(chat, ledger=ledger)
+    assert (said.content, said.cut_off, ledger.usage.calls) == ('Here.', False, 2)
+    assert complete(chat).content == 'Here.'
+    assert [request.body['max_tokens'] for request in server.requests] == [1_000, 8_000, 8_000]
+
+
+def test_content_in_parts_is_one_text_without_thoughts(server: ScriptedServer, connect: Any) -> None:
+    parts = [
+        {'type': 'thinking', 'thinking': [{'type': 'text', 'text': 'Let me see.'}]},
+        {'type': 'text', 'text': 'Hello.'},
+    ]
+    server.reply = [said({'role': 'assistant', 'content': parts})]
+    assert complete(connect()).content == 'Hello.'
+
+
 def test_tool_calls_come_back_as_they_were_written(server: ScriptedServer, connect: Any) -> None:
     call = {'id': 'a1', 'type': 'function', 'function': {'name': 'recall_text', 'arguments': '{"query": '}}
     server.reply = [said({'role': 'assistant', 'content': None, 'tool_calls': [call]})]

@@ -67,6 +67,40 @@ def images_in(body: dict[str, Any]) -> list[Bgr]:
     return found
 
 
+def test_what_a_server_refuses_is_left_out_from_then_on(server: ScriptedServer, connect: Any) -> None:
+    def reply(body: dict[str, Any]) -> ScriptedReply:
+        if 'max_tokens' in body:
+            return failed(400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.")
+        if body.get('temperature', 1) != 1:
+            return failed(400, "Unsupported value: 'temperature' does not support 0.0 with this model.")
+        if len(images_in(body)) > 2:
+            return failed(400, 'At most 2 image(s) may be provided in one request.')
+        return said('A corridor.')
+
+    server.reply = reply
+    clip = Clip([grey(value) for value in (0, 50, 100, 150, 200)])
+    captioner = connect()
+    assert caption_clip(captioner, clip).text == 'A corridor.'
+    assert caption_clip(captioner, clip).text == 'A corridor.'
+    assert len(server.requests) == 5
+    assert [round(float(image.mean())) for image in images_in(server.requests[-1].body)] == [0, 100]
+
+
+def test_a_model_that_thinks_is_given_the_tokens_for_it(server: ScriptedServer, connect: Any) -> None:
+    server.reply = lambda body: (
+        said('<think>\nThe user sends six pictures. It may', 'length')
+        if body['max_tokens'] < 2_000
+        else said('<think>Six pictures.</think><|begin_of_box|>A corridor.<|end_of_box|>')
+    )
+    assert caption_clip(connect(), Clip([grey(0)])).text == 'A corridor.'
+
+
+def test_a_thought_is_no_caption(server: ScriptedServer, connect: Any) -> None:
+    server.reply = [said('<think>\nThe user sends six pictures. It may', 'length')]
+    with pytest.raises(CaptionerFailed, match='--max-tokens'):
+        caption_clip(connect(), Clip([grey(0)]))
+
+
 def test_request_carries_prompt_and_images_in_order(server: ScriptedServer, connect: Any):
     server.reply = [said('  A corridor with a red door. \n')]
     caption = caption_clip(connect(), Clip([grey(value) for value in (10, 90, 200)]))

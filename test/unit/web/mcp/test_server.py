@@ -146,6 +146,13 @@ def test_an_argument_that_nobody_knows_is_refused_with_those_that_are(
     assert len(served.store.all()) == 3
 
 
+def test_null_is_not_given(served: ServedSite) -> None:
+    plain = call(served, 'recall', 'look', text='lift')
+    nulls = call(served, 'recall', 'look', text='lift', limit=None, around=None, place=None, radius=None)
+    assert nulls.structured_content == plain.structured_content
+    assert not call(served, 'ask', 'ask', question='Where is the lift?', conversation=None).is_error
+
+
 def test_tools_say_that_they_take_nothing_else(served: ServedSite) -> None:
     tools = talk(served, 'act', lambda client: client.list_tools()).tools
     assert all(tool.input_schema['additionalProperties'] is False for tool in tools)

@@ -1,109 +1,16 @@
-"""What servers refuse, in their own words, and what is sent to them from then on."""
+"""Servers that refuse parts of a request are asked without them from then on."""
 
-from dataclasses import fields
 from typing import Any
 
 import pytest
 
-from remembr_ros.agent.chat.capabilities import Capabilities, after_refusal
 from remembr_ros.agent.chat.client import Call, Message, ToolCall
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.tools import TOOLS
 from remembr_ros.agent.model.answer import Ledger
+from remembr_ros.chat_capabilities import Capabilities
 from remembr_ros.errors import ChatUnavailable
 from test.scripted.server import ScriptedReply, ScriptedServer
-
-ALL = Capabilities()
-
-NATIVE = {
-    'model': 'm',
-    'messages': [{'role': 'system', 'content': 'x'}, {'role': 'user', 'content': 'x'}],
-    'tools': [{}],
-    'tool_choice': 'auto',
-    'parallel_tool_calls': True,
-    'temperature': 0.0,
-    'seed': 1,
-    'max_tokens': 10,
-}
-PLAIN = {'messages': [], 'response_format': {'type': 'json_schema'}, 'max_tokens': 10}
-
-REFUSALS = [
-    (400, 'registry.ollama.ai/library/gemma:2b does not support tools', NATIVE, 'tools'),
-    (500, 'tools param requires --jinja flag', NATIVE, 'tools'),
-    (404, 'No endpoints found that support tool use', NATIVE, 'tools'),
-    (501, 'function calling is not implemented', NATIVE, 'tools'),
-    (
-        400,
-        '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
-        NATIVE,
-        'tool_choice',
-    ),
-    (
-        422,
-        "[{'loc': ['body', 'tool_choice'], 'msg': 'Extra inputs are not permitted'}]",
-        NATIVE,
-        'tool_choice',
-    ),
-    (
-        400,
-        "Unsupported parameter: 'parallel_tool_calls' is not supported with this model.",
-        NATIVE,
-        'parallel_calls',
-    ),
-    (400, "Unsupported value: 'temperature' does not support 0.0 with this model.", NATIVE, 'temperature'),
-    (400, 'Unrecognized request argument supplied: seed', NATIVE, 'seed'),
-    (400, 'System role not supported', NATIVE, 'system_role'),
-    (400, 'Conversation roles must alternate user/assistant/user/assistant/...', NATIVE, 'system_role'),
-    (400, "'response_format' of type json_schema is not supported", PLAIN, 'json_schema'),
-    (422, 'guided decoding is not available', PLAIN, 'json_schema'),
-]
-
-
-@pytest.mark.parametrize(('status', 'said', 'request_', 'lost'), REFUSALS, ids=range(len(REFUSALS)))
-def test_a_refusal_takes_away_what_it_names(
-    status: int, said: str, request_: dict[str, Any], lost: str
-) -> None:
-    less = after_refusal(ALL, request_, status, said)
-    assert less is not None
-    assert [field.name for field in fields(ALL) if getattr(less, field.name) != getattr(ALL, field.name)] == [
-        lost
-    ]
-
-
-@pytest.mark.parametrize(
-    ('status', 'said'),
-    [
-        (401, 'tools are not supported for this key'),
-        (429, 'too many tools'),
-        (400, 'This model has a maximum context length of 4096 tokens; max_tokens is too large'),
-        (400, 'bad request'),
-        (404, 'the model functionary does not exist'),
-        (500, 'internal error in tool server'),
-        (400, ''),
-        (400, 'maximum context length is 8192 tokens, you requested 9000 (700 in the functions)'),
-        (400, 'The prompt is too long with these tools'),
-    ],
-    ids=range(9),
-)
-def test_any_other_refusal_takes_nothing_away(status: int, said: str) -> None:
-    assert after_refusal(ALL, NATIVE, status, said) is None
-
-
-def test_the_limit_of_the_reply_has_two_names_and_may_have_none() -> None:
-    said = "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead."
-    once = after_refusal(ALL, NATIVE, 400, said)
-    assert once is not None
-    assert once.limit == 'max_completion_tokens'
-    twice = after_refusal(
-        once, {'messages': [], 'max_completion_tokens': 1}, 400, 'unknown field max_completion_tokens'
-    )
-    assert twice is not None
-    assert twice.limit == ''
-    assert after_refusal(twice, {'messages': []}, 400, 'max_tokens') is None
-
-
-def test_what_was_not_sent_cannot_be_refused() -> None:
-    assert after_refusal(ALL, {'messages': []}, 400, 'tools, seed and temperature are not supported') is None
 
 
 @pytest.fixture
