@@ -29,6 +29,29 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _ISO = iso.isoparser(sep='T')  # by itself it takes any character there
 _SECONDS = re.compile(r'[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?')
 _FRACTION = re.compile(r'(?:(?<=:\d\d:\d\d)|(?<=[T ]\d{6}))[.,](\d+)')
+_PRINTED = re.compile(
+    r'(?:\b(?P<date>\d{4}-\d\d-\d\d)[ T]|\b)(?P<clock>\d\d:\d\d(?::\d\d)?(?:\.\d+)?) '
+    r'(?P<zone>[A-Z]{2,5}\b|[+-]\d\d(?::?\d\d)?(?![\d:]))'
+)
+
+
+def as_iso(text: str, zone: tzinfo = timezone.utc) -> str:
+    """Return a text with the times in it that :func:`format_clock` printed as ISO 8601.
+
+    :param zone: the zone whose name they may have, besides UTC; of a clock time without a day, the name goes
+    """
+
+    def written(found: re.Match[str]) -> str:
+        date, clock, name = found.groups()
+        # Of winter and of summer, in whatever half of the world.
+        moments = [datetime(2026, month, 1, tzinfo=zone) for month in (1, 7)]
+        own = {moment.tzname(): moment.strftime('%z') for moment in moments}
+        if date is None:
+            return clock if name in own else found[0]
+        offset = name if name[0] in '+-' else {'UTC': 'Z', 'GMT': 'Z', **own}.get(name)
+        return f'{date}T{clock}{offset}' if offset else found[0]
+
+    return _PRINTED.sub(written, text)
 
 
 def parse_time(text: str | float | datetime, zone: tzinfo = timezone.utc) -> int:
@@ -43,7 +66,7 @@ def parse_time(text: str | float | datetime, zone: tzinfo = timezone.utc) -> int
         if text.utcoffset() is None:
             raise InvalidRequest(f'{text} has no time zone; give it one, as datetime.now().astimezone() has')
         text = text.isoformat()
-    stripped = str(text).strip()
+    stripped = as_iso(str(text).strip(), zone)
     if _SECONDS.fullmatch(stripped):
         try:
             # Compared before it becomes an int: '1e999999' would become one with a million digits.

@@ -3,7 +3,7 @@ from datetime import datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from remembr_ros.errors import InvalidRequest
@@ -12,6 +12,7 @@ from remembr_ros.timestamps import (
     LATEST_NS,
     MAX_NS,
     NS,
+    as_iso,
     format_clock,
     format_duration,
     format_iso,
@@ -213,3 +214,35 @@ def test_the_zone_of_this_machine_has_its_name(
     monkeypatch.setenv('TZ', variable)
     monkeypatch.setattr('os.path.realpath', lambda _: linked)
     assert machine_zone_name() == expected
+
+
+BERLIN = ZoneInfo('Europe/Berlin')
+
+
+@given(st.integers(0, 4_000_000_000), st.sampled_from(['UTC', 'Europe/Berlin', 'Asia/Tokyo']))
+def test_a_time_is_read_as_it_is_printed(seconds: int, name: str) -> None:
+    zone = ZoneInfo(name)
+    moment = datetime.fromtimestamp(seconds, zone)
+    hour = timedelta(hours=1)
+    assume(all((moment + shift).utcoffset() == moment.utcoffset() for shift in (hour, -hour)))
+    # Berlin and Tokyo had other names and offsets in other times.
+    assume(moment.tzname() in {datetime(2026, month, 1, tzinfo=zone).tzname() for month in (1, 7)})
+    assert parse_time(format_clock(seconds * NS, zone), zone) == seconds * NS
+
+
+@pytest.mark.parametrize(
+    ('text', 'iso'),
+    [
+        ('2023-01-16 16:03:02 UTC', '2023-01-16T16:03:02Z'),
+        ('after 2023-01-16 16:03 UTC', 'after 2023-01-16T16:03Z'),
+        ('until 2023-01-16T16:05:02.5 GMT', 'until 2023-01-16T16:05:02.5Z'),
+        ('2023-07-16 16:03:02 CEST', '2023-07-16T16:03:02+0200'),
+        ('2023-07-16 16:03:02 +03', '2023-07-16T16:03:02+03'),
+        ('at 16:03:02 CET', 'at 16:03:02'),
+        ('at 16:03:02 EST', 'at 16:03:02 EST'),
+        ('2023-01-16 16:03:02 EST', '2023-01-16 16:03:02 EST'),
+        ('room 16:03 EXIT', 'room 16:03 EXIT'),
+    ],
+)
+def test_printed_times_in_a_text_become_iso(text: str, iso: str) -> None:
+    assert as_iso(text, BERLIN) == iso

@@ -10,7 +10,7 @@ from remembr_ros.agent.times import day as days
 from remembr_ros.agent.times import time_expression as said
 from remembr_ros.agent.times.spelled_out import spelled_out
 from remembr_ros.agent.times.time_expression import AGO_TEXT, AMOUNTS, NUMBER, PERIOD, Reach
-from remembr_ros.timestamps import MAX_NS, NS
+from remembr_ros.timestamps import MAX_NS, NS, as_iso
 
 _IN = r'\b(?:(?:in|during|within|over)\s+)?'
 _OR = r'(?:(?<=\d)\s*[-\u2013]\s*(?=\d)| (?:to|or) )'
@@ -96,6 +96,7 @@ def parse_window(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Rea
     if reach is not None and datetime.fromtimestamp(reach[1] // NS, zone).date() < now.date():
         today = rf'(?<!last )(?<!next )(?<!this )\b{days.WEEKDAYS[now.weekday()]}\b(?! the \d)'
         text = re.sub(today, lambda found: f'last {found[0]}', text, flags=re.IGNORECASE)
+    text = as_iso(text, zone)
     window = _read(spelled_out(said.in_digits(text), now_ns, zone), now_ns, zone, reach)
     plain = masked(text if window is None else window.rest)
     left = (_DATE, _SOME_TIME, _NO_MONTH) if window is None else _LEFT
@@ -164,8 +165,9 @@ def parse_span(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Reach
     """
     if _HOUR.fullmatch(text.strip()):
         text = f"{text} o'clock"
+    text = as_iso(text, zone)
     written = text if said.at_reach(text, reach) is not None else said.with_reach(text, reach)
-    for attempt in (written, f'on {written}', f'at {written}', f'in {written}'):
+    for attempt in (written, f'on {written}', f'at {written}', f'in {written}', f'from {written}'):
         window = parse_window(attempt, now_ns, zone, reach)
         if window.rest != attempt and not window.rest.strip(' ?.!,'):
             return window

@@ -458,3 +458,28 @@ def test_the_weekday_of_today_is_of_last_week_where_nothing_is_remembered_of_tod
     of_today = reach[0], parse_time('2026-11-23T08:00:00+00:00')
     window = parse_window('What did you do on Monday?', now_ns, reach=of_today)
     assert window.after_ns == parse_time('2026-11-23T00:00:00+00:00')
+
+
+@pytest.mark.parametrize(
+    ('text', 'after', 'before'),
+    [
+        ('after 2023-01-16 16:03:02 UTC', '2023-01-16T16:03:02Z', None),
+        (
+            '2023-01-16 16:03:02 UTC to 2023-01-16 16:05:02 UTC',
+            '2023-01-16T16:03:02Z',
+            '2023-01-16T16:05:02Z',
+        ),
+        ('2023-01-16 16:03:02 UTC', '2023-01-16T16:02:02Z', '2023-01-16T16:04:02Z'),
+    ],
+)
+def test_times_are_read_as_they_are_shown(text: str, after: str, before: str | None) -> None:
+    now_ns = parse_time('2023-01-17T10:00:00Z')
+    window = parse_span(text, now_ns)
+    assert (window.after_ns, window.before_ns) == (parse_time(after), before and parse_time(before))
+
+
+def test_a_question_may_repeat_a_time_as_it_is_shown() -> None:
+    asked = parse_window(
+        'What did you see after 2023-01-16 16:03:02 UTC?', parse_time('2023-01-17T10:00:00Z')
+    )
+    assert (asked.after_ns, asked.unclear) == (parse_time('2023-01-16T16:03:02Z'), '')
