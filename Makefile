@@ -5,7 +5,7 @@ export PYTHON
 # Where remembr_msgs is built into a virtual environment beside a sourced ROS 2, its libraries are found by this.
 export LD_LIBRARY_PATH := $(CURDIR)/.venv/lib$(if $(LD_LIBRARY_PATH),:$(LD_LIBRARY_PATH))
 
-.PHONY: setup demo test lint bench
+.PHONY: setup demo test lint bench models
 
 setup:  ## make .venv; does nothing when nothing has changed
 	@bash scripts/setup.sh
@@ -22,6 +22,9 @@ lint: setup
 	@$(BIN)/mypy
 	@$(BIN)/hadolint docker/Dockerfile*
 	@bash scripts/check_page.sh
+
+models: setup  ## real models in .cache/models, 1.3 GB, for some tests and figures; MODELS=large adds 1.1 GB
+	@$(BIN)/python scripts/fetch_models.py $(MODELS)
 
 bench: setup  ## speed and memory, as ratios against a baseline in the same run; eMEM is one of these
 	@$(BIN)/python -m pip install --quiet -c requirements/constraints.txt emem==0.3.0 || true

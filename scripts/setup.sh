@@ -13,7 +13,7 @@ ros=wheels
 if [ -n "${AMENT_PREFIX_PATH:-}" ] && "$python" -c 'import rclpy' 2>/dev/null; then ros=sourced; fi
 
 inputs=$(find setup.py setup.cfg remembr_bench/setup.py scripts/setup.sh scripts/relocate_ros_wheels.py requirements \
-  remembr_msgs test/interfaces -type f | LC_ALL=C sort)
+  remembr_msgs test/interfaces -type f -not -name 'models*.txt' | LC_ALL=C sort)
 wanted=$( { echo "$root $ros ${ROS_DISTRO:-}"; "$python" --version; cat $inputs; } | sha256sum | cut -d' ' -f1)
 if [ "$(cat "$venv/.setup-done" 2>/dev/null || true)" = "$wanted" ]; then exit 0; fi
 
