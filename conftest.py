@@ -28,6 +28,7 @@ settings.load_profile('remembr')
 _CRASHES = pytest.StashKey[IO[str]]()
 
 LONG = (
+    'test_real_models.py',
     'test_scene_text_building.py',
     'test_loop_unbreakable.py',
     'test_small_model.py',
@@ -35,7 +36,7 @@ LONG = (
     'test_replay.py',
     'test_demo_documented.py',
 )
-"""Files whose few tests take a minute: begun last, one of three workers would be left alone with them."""
+"""Files whose few tests take minutes: begun last, one of three workers would be left alone with them."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -30,8 +30,9 @@ FIRST_S, TIMEOUT_S = 40.0, 15.0
 """For a question to the model [s]: the first, for which it reads the whole prompt, and the others, for which
 the server kept that. So 12 take 3 minutes at most, however slow it is: what it cannot do, the rules do."""
 
-UNDERSTOOD = 11
-"""Of the 12 spoken questions, so many at least are answered rightly; 12 are, at 20 and at 10 dB."""
+UNDERSTOOD = {20.0: 11, 10.0: 10}
+"""Of the 12 spoken questions, so many at least are answered rightly, by signal to noise [dB]: one fewer than
+are, for Whisper draws lots where it is unsure."""
 
 TOUR: dict[str, tuple[str, tuple[str, ...]]] = {
     'lobby': ('A lobby with a reception desk and two green armchairs.', ('Reception',)),
@@ -196,7 +197,7 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> list[Audio]:
 
 
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize('snr_db', [20.0, 10.0])
+@pytest.mark.parametrize('snr_db', UNDERSTOOD)
 def test_real_models_understand_spoken_room_numbers_and_names(
     store: MemoryStore, transcriber: WhisperTranscriber, recordings: list[Audio], snr_db: float
 ) -> None:
@@ -209,7 +210,7 @@ def test_real_models_understand_spoken_room_numbers_and_names(
         for asked, text, said in zip(SPOKEN, heard, answered, strict=True)
         if not asked.is_right(said)
     ]
-    assert len(SPOKEN) - len(wrong) >= UNDERSTOOD, wrong
+    assert len(SPOKEN) - len(wrong) >= UNDERSTOOD[snr_db], wrong
     assert all(confidence < 0.5 for *_, confidence in wrong), wrong
 
 

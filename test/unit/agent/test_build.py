@@ -57,7 +57,7 @@ def test_a_call_may_take_most_of_what_its_question_has_left() -> None:
     assert allowed_s(0.0, 300.0) == 225.0
     assert allowed_s(0.0, 60.0) == 45.0
     assert allowed_s(20.0, 60.0) == 20.0
-    assert allowed_s(100.0, 60.0) == 59.0
+    assert allowed_s(100.0, 60.0) == 57.0
 
 
 def test_the_tokens_of_a_reply_are_bounded_as_configured(
