@@ -29,6 +29,7 @@ from remembr_ros.errors import (
     RemembrError,
     ReplyInvalid,
     StoreUnavailable,
+    Ungrounded,
 )
 from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import Memory
@@ -195,7 +196,7 @@ class Agent:
             run.record('planner', {'name': planner.name})
             try:
                 return in_places(planner.answer(question, recall, run), question)
-            except (ChatUnavailable, ReplyInvalid, BudgetExceeded) as error:
+            except (ChatUnavailable, ReplyInvalid, Ungrounded, BudgetExceeded) as error:
                 run.check()  # no time is left for another one
                 if following is None:
                     raise

@@ -116,6 +116,7 @@ def build_agent(
             call_timeout_s=config.call_timeout_s,
             token_budget=config.token_budget,
             second_look=_second_look(config, keyframes) if keyframes is not None else None,
+            rules=planners[0],
         )
         planners.insert(0, loop)
     return Agent(recall, planners, config.timeout_s, conversations=conversations, trace=trace)

@@ -81,7 +81,8 @@ class Reply:
 class Call:
     """What a model is asked for: its next turn.
 
-    :param must_call: the one tool that it must call; None: as it likes
+    :param must_call: the one tool that it must call, by a schema of its arguments where the server takes one;
+        None: as it likes
     :param timeout_s: for all of it: waiting for a turn, failing over, trying again [s]
     :param ledger: charged with each request that a model began to answer, whatever came of it
     :param cancel: set from another thread when the reply is not wanted any more: then the request ends at

@@ -107,7 +107,7 @@ class OpenAIChat:
                     call.ledger.charge(Usage(1, tokens_of(characters_of(fields)), estimated=True))
                 raise
             try:
-                reply = reply_of(response, characters_of(fields))
+                reply = reply_of(response, characters_of(fields), call.must_call)
             except ReplyInvalid as error:
                 call.ledger.charge(counted_in(response))
                 raise self._endpoint.no_chat(error) from error

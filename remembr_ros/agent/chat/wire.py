@@ -8,7 +8,7 @@ from typing import Any
 from remembr_ros.agent.chat.client import Call, Message, Reply, Tool, ToolCall
 from remembr_ros.agent.model.answer import Usage
 from remembr_ros.chat_capabilities import Capabilities, as_taken
-from remembr_ros.chat_reply import said_in, sendable
+from remembr_ros.chat_reply import plain, said_in, sendable
 from remembr_ros.errors import ReplyInvalid
 
 MAX_TOKENS = 1_000  # A reply is some tool calls or a short answer; a model that thinks takes more
@@ -24,11 +24,17 @@ def request_fields(call: Call, can: Capabilities, sampling: Mapping[str, Any]) -
     tools, must_call = call.tools, call.must_call
     fields: dict[str, Any] = dict(sampling)
     wired = [wire_message(message) for message in call.messages]
-    if tools and can.tools:
+    forced = next((tool for tool in tools if tool.name == must_call), None)
+    if forced and can.json_schema:
+        # Not by tool_choice, which some servers ignore without a word: a schema holds for the smallest model.
+        wired = [*_in_words(call.messages), {'role': 'user', 'content': _forced_in_words(forced)}]
+        schema = {'name': forced.name, 'schema': dict(forced.parameters)}
+        fields['response_format'] = {'type': 'json_schema', 'json_schema': schema}
+    elif tools and can.tools:
         fields['tools'] = [_wire_tool(tool) for tool in tools]
         if can.tool_choice:
-            forced = {'type': 'function', 'function': {'name': must_call}}
-            fields['tool_choice'] = forced if must_call else 'auto'
+            named = {'type': 'function', 'function': {'name': must_call}}
+            fields['tool_choice'] = named if must_call else 'auto'
         elif must_call:
             wired.append({'role': 'user', 'content': f'Now call the tool {must_call}, and no other.'})
         if can.parallel_calls:
@@ -48,10 +54,11 @@ def request_fields(call: Call, can: Capabilities, sampling: Mapping[str, Any]) -
     return as_taken({**fields, 'messages': _merged(wired)}, can)
 
 
-def reply_of(response: Any, sent: int) -> Reply:
+def reply_of(response: Any, sent: int, must_call: str | None = None) -> Reply:
     """Return what a response says; servers leave out or mistype any part of one.
 
     :param sent: characters of the request, by which tokens are estimated if the server counts none
+    :param must_call: the tool whose arguments were asked for
     :raises ReplyInvalid: it is no chat reply
     """
     said = said_in(response)
@@ -74,6 +81,8 @@ def reply_of(response: Any, sent: int) -> Reply:
         tokens_of(letters) if completion is None else completion,
         estimated=prompt is None or completion is None,
     )
+    if must_call and not calls and is_object(plain(said.text)):
+        return Reply('', (ToolCall('call_0', must_call, plain(said.text)),), usage, cut_off=said.cut_off)
     return Reply(said.text, calls, usage, cut_off=said.cut_off)
 
 
@@ -145,6 +154,21 @@ def _tools_in_words(tools: Sequence[Tool], must_call: str | None) -> str:
     lines = [json.dumps(_wire_tool(tool)['function']) for tool in tools if must_call in (None, tool.name)]
     text = 'Reply with one JSON object {"calls": [{"tool": NAME, "arguments": {...}}]}. The tools:\n'
     return text + '\n'.join(lines)
+
+
+def _forced_in_words(tool: Tool) -> str:
+    """Return what asks for the arguments of a tool."""
+    schema = json.dumps(dict(tool.parameters), ensure_ascii=False)
+    return f'Now {tool.name}, with what was found: reply with one JSON object, of this schema: {schema}'
+
+
+def is_object(text: str) -> bool:
+    """Tell whether a text is a JSON object, and no call of a tool."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and not {'tool', 'name', 'calls', 'tool_calls'} & found.keys()
 
 
 def _calls_schema(names: Sequence[str]) -> dict[str, Any]:

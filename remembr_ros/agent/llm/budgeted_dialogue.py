@@ -42,6 +42,11 @@ class BudgetedDialogue:
         self._begin = len(self.messages)
 
     @property
+    def faults(self) -> int:
+        """Replies, and calls in them, that could not be used."""
+        return self._faults
+
+    @property
     def must_answer(self) -> bool:
         """Whether the tokens suffice for no more than an answer."""
         if len(self.messages) == self._begin:
@@ -58,10 +63,10 @@ class BudgetedDialogue:
             raise InvalidRequest('too few tokens are left for that; answer from what was found')
         self._reserved = wanted
 
-    def complete(self, must_call: str | None, found: int) -> Reply:
+    def complete(self, forced: Tool | None, found: int) -> Reply:
         """Return the model's next turn. If the tokens left are too few, it is shown less.
 
-        :param must_call: the one tool that it must call
+        :param forced: the one tool that it must call; None: any of its tools
         :param found: memories so far, for the progress
         :raises BudgetExceeded: too few tokens are left for anything
         :raises Cancelled, ChatUnavailable, ReplyInvalid: see
@@ -77,8 +82,9 @@ class BudgetedDialogue:
                 'the token budget of the question is used up; raise token_budget or lower memories_per_call'
             )
         run.on_progress(Progress('thinking', self.chat.model, found))
+        tools, must_call = (self.tools, None) if forced is None else ((forced,), forced.name)
         reply = complete(
-            self.chat, messages, self.tools, must_call=must_call, run=run, call_timeout_s=self.call_timeout_s
+            self.chat, messages, tools, must_call=must_call, run=run, call_timeout_s=self.call_timeout_s
         )
         size = self._size(messages)
         if not reply.usage.prompt_tokens:

@@ -11,6 +11,7 @@ from remembr_ros.agent.llm.arguments import Narrowed, Place
 from remembr_ros.agent.llm.evidence import Evidence
 from remembr_ros.agent.llm.second_look import SecondLook
 from remembr_ros.agent.model.answer import Question
+from remembr_ros.agent.offline.request import MOST_SEARCHED, Request, parse_request
 from remembr_ros.agent.planner import Run
 from remembr_ros.agent.times.time_expression import Reach, parse_moment
 from remembr_ros.agent.times.time_window import parse_span
@@ -55,6 +56,8 @@ class CallContext:
     """Of each recall: whether it was about a time or a place, and memories in that."""
     sure: float = field(default=0.0, init=False)
     """How likely what a tool told of a whole time is of it, as no recall by text says how well it fits."""
+    told: dict[tuple[str, str], str] = field(default_factory=dict, init=False)
+    """What calls were told, by name and arguments: a call that is repeated is told the same."""
     looks_left: int = field(default=MAX_LOOKS, init=False)
 
     @cached_property
@@ -67,6 +70,12 @@ class CallContext:
             return self.recall.survey(Scope(map_id=self.question.map_id or None))
         except InvalidRequest:
             return None
+
+    @cached_property
+    def asked(self) -> Request:
+        """The question as rules understand it."""
+        question = self.question
+        return parse_request(question.text[:MOST_SEARCHED], question.now_ns, question.zone, self._reach)
 
     def has(self, source: str) -> bool:
         """Tell whether the memory has any of a source, such as objects, of which there are tools.
@@ -130,8 +139,13 @@ class CallContext:
         if isinstance(place, str) and (found := _POINT.fullmatch(place.strip())):
             place = [float(number) for number in found[1].split(',')]
         if isinstance(place, str):
-            here = place.strip().lower() == 'here'
-            return self.here() if here else self.place_of(self.evidence.cite(place))
+            if place.strip().lower() == 'here':
+                return self.here()
+            if self.evidence.known(place) is None and not _LABEL.fullmatch(place.strip()):
+                raise InvalidRequest(
+                    f'{place[:60]!r} is no place; recall_text finds what was seen, and where'
+                )
+            return self.place_of(self.evidence.cite(place))
         if len(place) not in (2, 3) or not all(math.isfinite(value) for value in place):
             raise InvalidRequest('a position is [x, y, z] in metres')
         x, y, z = (*place, 0.0)[:3]

@@ -23,6 +23,8 @@ class Evidence:
         self._scores: dict[str, float] = {}  # memory id -> best score of recalls by text
         self.best: Hit | None = None
         """Of all that recalls by text found, the one that fits best."""
+        self.first: Hit | None = None
+        """The same of the question as it was asked, which is no search of the model's own."""
         self.told: list[str] = []
         """What code measured, and what a second look saw: a model may repeat their numbers."""
 
@@ -41,6 +43,11 @@ class Evidence:
             self._hits.setdefault(label, hit)
             labelled.append((label, hit, new))
         return labelled
+
+    @property
+    def labels(self) -> list[str]:
+        """What can be cited."""
+        return [*self._hits]
 
     def label(self, hit: Hit) -> str:
         """Return the label of a memory that was added."""

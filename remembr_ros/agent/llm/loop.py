@@ -4,41 +4,46 @@ After the querying phase of ReMEmbR (arXiv 2409.13682).
 """
 
 import json
+import logging
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 
 from remembr_ros.agent.chat.client import ChatClient, Message, Reply, ToolCall
 from remembr_ros.agent.chat.loose_json import read_object
-from remembr_ros.agent.llm.budgeted_dialogue import BudgetedDialogue, prompt
+from remembr_ros.agent.llm.budgeted_dialogue import MAX_FAULTS, BudgetedDialogue, prompt
 from remembr_ros.agent.llm.call_context import CallContext, Job, Tell
 from remembr_ros.agent.llm.in_parallel import in_parallel
-from remembr_ros.agent.llm.recall_tools import Recalled, introduce
+from remembr_ros.agent.llm.recall_tools import Recalled, introduce, recall_question
 from remembr_ros.agent.llm.reply_text import MAX_CALLS, MAX_REPLY, calls_in_text
 from remembr_ros.agent.llm.second_look import SecondLook
+from remembr_ros.agent.llm.sure_knowledge import Habit, held_against, is_answer
 from remembr_ros.agent.llm.tools import (
     ANSWER,
     LOOK_AGAIN,
     AnswerCall,
+    answer_tool,
     claim,
-    confident,
     job,
     parse_arguments,
     tool_name,
     tools_for,
 )
-from remembr_ros.agent.model.answer import Answer, Kind, Question, Turn
+from remembr_ros.agent.model.answer import Answer, Question, Turn
 from remembr_ros.agent.model.answer_text import with_facts
-from remembr_ros.agent.model.grounding import Claim, ground
+from remembr_ros.agent.model.grounding import ground
 from remembr_ros.agent.model.memory_prompt import situation
 from remembr_ros.agent.model.quoting import quoted
-from remembr_ros.agent.planner import Progress, Run
+from remembr_ros.agent.offline.request import kind_of
+from remembr_ros.agent.planner import Planner, Progress, Run
 from remembr_ros.chat_reply import without_thoughts
-from remembr_ros.errors import InvalidRequest, RemembrError, ReplyInvalid, Ungrounded, Unsupported
+from remembr_ros.errors import InvalidRequest, RemembrError, ReplyInvalid, Ungrounded
 from remembr_ros.memory.model.record import AGENT, OBJECT
 from remembr_ros.memory.recall_protocol import Recall
+
+logger = logging.getLogger(__name__)
 
 TOKEN_BUDGET = 32_000  # Prompt tokens per question; three rounds of fifteen long captions take some 25,000
 MAX_KEPT = 2_000  # Characters of a reply, and of a call's arguments, that stay in the conversation
@@ -46,7 +51,7 @@ _MOST = {'rounds': 10, 'calls_per_round': 10, 'memories_per_call': 50, 'token_bu
 _NAME = re.compile(r'[A-Za-z0-9_-]{1,64}')
 
 CUT_OFF = 'it was cut off before it called a tool; --reply-tokens or the parameter reply_tokens allows more'
-NOT_SUPPORTED = 'I have found nothing that answers this.'
+FIRST = 'Recalled for the question as it was asked'
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,8 @@ class LoopPlanner:
     :param call_timeout_s: for one call of the model [s]; 0: most of what the question has left
     :param token_budget: prompt tokens per question, estimated where the server does not count
     :param second_look: None: the model has no look_again
+    :param rules: what an answer is held against, and what answers where the model does not; None: nothing
+    :param first_recall: the question is recalled as it was asked before the model is; False: it begins
     """
 
     chat: ChatClient
@@ -69,6 +76,9 @@ class LoopPlanner:
     call_timeout_s: float = 0.0
     token_budget: int = TOKEN_BUDGET
     second_look: SecondLook | None = None
+    rules: Planner | None = None
+    first_recall: bool = True
+    habit: Habit = field(default_factory=Habit, init=False, compare=False)
 
     def __post_init__(self) -> None:
         for name, most in _MOST.items():
@@ -80,11 +90,25 @@ class LoopPlanner:
         return self.chat.model
 
     def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
+        known = self.rules.answer(question, recall, run) if self.rules and self.habit.is_clumsy else None
+        if known is not None and is_answer(known):
+            return known
+        try:
+            return self._answered(question, recall, run)
+        except (ReplyInvalid, Ungrounded) as error:
+            if self.rules is None:
+                raise
+            logger.warning('%s; the %s planner answers instead', error, self.rules.name)
+            return self.rules.answer(question, recall, run)
+
+    def _answered(self, question: Question, recall: Recall, run: Run) -> Answer:
         context = CallContext(question, recall, run, self.memories_per_call, self.second_look)
         system = prompt('system').format(rounds=self.rounds, calls_per_round=self.calls_per_round)
         asked = situation(question, context.survey)
         if question.prior is not None:
             asked += f'\n{_before(question.prior, context)}'
+        if self.first_recall:
+            asked += f'\n\n{FIRST}:\n{self._first(context)}'
         dialogue = BudgetedDialogue(
             self.chat,
             [Message('system', system), Message('user', asked)],
@@ -98,15 +122,28 @@ class LoopPlanner:
             token_budget=self.token_budget,
         )
         context.reserve = dialogue.reserve
-        rounds = 0
+        try:
+            return self._conversed(dialogue, context)
+        finally:
+            self.habit.note(stumbled=dialogue.faults > 0)
+
+    def _conversed(self, dialogue: BudgetedDialogue, context: CallContext) -> Answer:
+        """Return the answer that a conversation ends with."""
+        question, run = context.question, context.run
+        clumsy = self.rules is not None and self.habit.is_clumsy
+        rounds, unread = 0, False
         while True:
             # One round more than allowed, in which it can only answer; faults have their own budget.
             last = rounds >= self.rounds or dialogue.must_answer
-            reply = dialogue.complete(ANSWER if last else None, len(context.evidence))
+            # A model that calls nothing can answer all the same, where a schema guides it.
+            guided = last or unread or clumsy or dialogue.faults >= MAX_FAULTS
+            forced = answer_tool(context.evidence.labels, kind_of(question.text)) if guided else None
+            reply = dialogue.complete(forced, len(context.evidence))
             calls, native = _calls(reply)
             kept = tuple(map(_as_kept, calls)) if native else ()
             said = without_thoughts(reply.content)[:MAX_KEPT]
             dialogue.messages.append(Message('assistant', said, kept))
+            unread = unread or not calls
             if not calls:
                 dialogue.fault(CUT_OFF if reply.cut_off else 'it called no tool')
                 dialogue.messages.append(
@@ -129,6 +166,14 @@ class LoopPlanner:
             if last:
                 dialogue.fault('it did not answer when it had to')
 
+    def _first(self, context: CallContext) -> str:
+        """Return what the question recalls as it was asked: a model that searches badly has that at least."""
+        (outcome,) = in_parallel([partial(_timed, recall_question(context))], context.run)
+        call = ToolCall('', 'recall_text', json.dumps({'query': context.question.text}))
+        text = self._shown(call, outcome, context, context.run)
+        context.evidence.first, context.evidence.best = context.evidence.best, None
+        return text
+
     def _recall(
         self, calls: Sequence[ToolCall], context: CallContext, dialogue: BudgetedDialogue, *, last: bool
     ) -> list[str]:
@@ -144,6 +189,12 @@ class LoopPlanner:
                 texts[index] = f'at most {self.calls_per_round} calls per round'
             else:
                 try:
+                    if (again := (call.name, call.arguments)) in map(_said, calls[:index]):
+                        texts[index] = 'the same call as above'
+                        continue
+                    if again in context.told:
+                        texts[index] = context.told[again]
+                        continue
                     jobs[index] = partial(_timed, job(parse_arguments(call.name, call.arguments), context))
                 except ReplyInvalid as error:
                     texts[index] = f'error: {error}'
@@ -157,6 +208,7 @@ class LoopPlanner:
             run.on_progress(Progress('recalling', names, len(context.evidence)))
         for index, outcome in zip(jobs, in_parallel(list(jobs.values()), run), strict=True):
             texts[index] = self._shown(calls[index], outcome, context, run)
+            context.told[_said(calls[index])] = texts[index]
         if jobs:
             run.on_progress(
                 Progress('recalling', f'{len(context.evidence)} memories found', len(context.evidence))
@@ -183,8 +235,6 @@ class LoopPlanner:
     ) -> tuple[Answer | None, str]:
         """Return the grounded answer, or what is wrong with it.
 
-        One that nothing supports, and that is given again, means that the thing was not seen.
-
         :raises Ungrounded: it was sent back before
         :raises ReplyInvalid: too many replies were unusable
         """
@@ -194,22 +244,33 @@ class LoopPlanner:
             if not isinstance(arguments, AnswerCall):
                 raise ReplyInvalid('this is no answer')
             answer = ground(claim(arguments, context), question, self.name)
+            if self.rules is not None:
+                known = self.rules.answer(question, context.recall, dialogue.run)
+                answer = held_against(
+                    known,
+                    answer,
+                    context,
+                    again=dialogue.refused,
+                    stumbled=bool(dialogue.faults) or self.habit.is_clumsy,
+                )
         except ReplyInvalid as error:
             dialogue.fault(str(error))
             return None, f'error: {error}'
         except Ungrounded as error:
-            if dialogue.refused and isinstance(error, Unsupported):
-                answer = ground(confident(Claim(Kind.NOT_SEEN, NOT_SUPPORTED), context), question, self.name)
-            elif dialogue.refused:
+            if dialogue.refused:
                 raise Ungrounded(f'{self.name} could not support its answer: {error}') from error
-            else:
-                dialogue.refused = True
-                dialogue.run.record('refused', {'reason': str(error)})
-                return None, f'error: {error}. Cite memories that were recalled, or answer not_seen.'
+            dialogue.refused = True
+            dialogue.run.record('refused', {'reason': str(error)})
+            label = next(iter(context.evidence.labels), 'm1')
+            return None, f'error: {error}. What shows it: cite its label: ids ["{label}"]; else not_seen.'
         cites = {name: getattr(arguments, name) for name in ('ids', 'start_id', 'end_id')}
         evidence = [hit.memory.id for hit in answer.evidence]
         dialogue.run.record('answer', {'kind': answer.kind.value, 'cites': cites, 'evidence': evidence})
         return answer, ''
+
+
+def _said(call: ToolCall) -> tuple[str, str]:
+    return call.name, call.arguments
 
 
 def _timed(job: Job) -> tuple[Tell, float]:

@@ -12,7 +12,7 @@ from remembr_ros.agent.model.grounding import Choice
 from remembr_ros.agent.model.memory_prompt import describe, excerpt
 from remembr_ros.agent.model.relevance_model import find_outermost, find_sightings, sure_ones
 from remembr_ros.agent.model.same_place import GAP_NS, SAME_PLACE_M
-from remembr_ros.agent.offline.request import searched
+from remembr_ros.agent.offline.request import MOST_SEARCHED, searched
 from remembr_ros.geometry import distance
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit, Query, Scope
@@ -78,6 +78,16 @@ def recall_text(call: RecallText, context: CallContext) -> Job:
     first = _OUTERMOST.get((call.when or '').strip().lower()) if searched(call.query).target else None
     call = call if first is None else call.model_copy(update={'when': None})
     return _recall(Query(call.query, scope=context.scope(call), limit=_enough(context)), context, first)
+
+
+def recall_question(context: CallContext) -> Job:
+    """Recall by the question as it was asked, in the time that it names."""
+    asked, question = context.asked, context.question
+    within = asked.window.after_ns, asked.window.before_ns
+    scope = Scope(*within, map_id=question.map_id or None)
+    first = asked.choice if asked.target and asked.choice in _OUTERMOST.values() else None
+    query = Query(question.text[:MOST_SEARCHED], scope=scope, limit=_enough(context))
+    return _recall(query, context, first)
 
 
 def recall_position(call: RecallPosition, context: CallContext) -> Job:

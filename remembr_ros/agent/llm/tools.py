@@ -4,7 +4,7 @@ A new one stands in one of the modules *_tools and in the table here.
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -159,6 +159,34 @@ def _tool(name: str, schema: type[Arguments], without: Collection[str] = ()) -> 
 
 
 ALL_TOOLS = tuple(_tool(name, schema) for name, schema in _SCHEMAS.items())
+
+
+def answer_tool(labels: Sequence[str], kind: Kind | None) -> Tool:
+    """Return the answer, narrowed down to what can be said.
+
+    :param labels: what there is to cite
+    :param kind: that the question wants; None: nobody can tell
+    """
+    (tool,) = (tool for tool in ALL_TOOLS if tool.name == ANSWER)
+    properties = {'ids': {'type': 'array', 'items': {'type': 'string', 'enum': [*labels]}}}
+    properties |= {k: v for k, v in tool.parameters['properties'].items() if k != 'ids'}
+    required = ['ids', 'kind', 'text']
+    if kind is None:  # yes-or-no questions leave no doubt
+        properties['kind'] = {
+            'type': 'string',
+            'enum': [kind.value for kind in Kind if kind is not Kind.BINARY],
+        }
+        del properties['binary']
+    else:
+        properties['kind'] = {'type': 'string', 'enum': [kind.value, Kind.NOT_SEEN.value]}
+        unused = {'binary'} if kind is not Kind.BINARY else set()
+        unused |= {'text'} if kind in (Kind.POSITION, Kind.TIME, Kind.DURATION) else {'choice'}
+        properties = {k: v for k, v in properties.items() if k not in unused}
+        required = [name for name in ('ids', 'kind', 'binary', 'text') if name in properties]
+    parameters = {'type': 'object', 'properties': properties, 'required': required}
+    return replace(tool, parameters={**parameters, 'additionalProperties': False})
+
+
 OF_OBJECTS = frozenset(('find_objects', 'object_history', 'around'))
 MOVES_ALONE = replace(
     _tool('happened', WhatHappened, {'object', 'receptacle', 'outcome', 'never', 'nth', 'right', 'during'}),
@@ -261,7 +289,7 @@ def confident(claimed: Claim, context: CallContext) -> Claim:
     absent = claimed.kind is Kind.NOT_SEEN or (claimed.kind is Kind.BINARY and not claimed.binary)
     shown = [*claimed.evidence, *(hit for hit in (claimed.start, claimed.end) if hit is not None)]
     if absent:
-        shown = [evidence.best] if evidence.best is not None else []
+        shown = [best] if (best := evidence.best or evidence.first) is not None else []
     likely = cited_confidence(asked, evidence.scored(shown), context.recall.embedder_name)
     if shown and evidence.best is None:
         likely = max(likely, context.sure)

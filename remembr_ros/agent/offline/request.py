@@ -260,6 +260,12 @@ def searched(text: str) -> Request:
     return parse_request(text[:MOST_SEARCHED], 0)
 
 
+def kind_of(text: str) -> Kind | None:
+    """Return the kind of answer that the first words of a question want; None: they leave a doubt."""
+    plain = _POLITE.sub('', text[:MOST_SEARCHED], count=1)
+    return next((kind for kind, pattern in _KINDS.items() if pattern.search(plain)), None)
+
+
 def thing_of(text: str) -> str:
     """Return what a question is about, as its asker says it; empty: it names no thing."""
     return parse_request(text, 0).thing

@@ -63,4 +63,7 @@ def get_planner(
         calls_per_round=1 if one_call else config.calls_per_round,
         memories_per_call=config.memories_per_call,
         call_timeout_s=call_timeout_s,
+        # As the agent is shipped: of the model's answers, not of a server that is out of reach.
+        rules=None if one_call else OfflinePlanner(),
+        first_recall=not one_call,
     )

@@ -107,10 +107,10 @@ def test_the_request_carries_messages_tools_and_the_forced_call(server: Scripted
     server.reply = [said({'role': 'assistant', 'content': 'x'})]
     call = ToolCall('a1', 'recall_text', '{"query": "lift"}')
     messages = (*HELLO, Message('assistant', '', (call,)), Message('tool', 'nothing', tool_call_id='a1'))
-    complete(connect(), messages=messages, must_call='answer')
+    complete(connect(), messages=messages)
     body = server.requests[0].body
     assert body['model'] == 'tiny'
-    assert body['tool_choice'] == {'type': 'function', 'function': {'name': 'answer'}}
+    assert body['tool_choice'] == 'auto'
     assert [tool['function']['name'] for tool in body['tools']] == [tool.name for tool in TOOLS]
     assert body['messages'][0] == {'role': 'system', 'content': 'Be brief.'}
     assert body['messages'][2]['tool_calls'][0]['function'] == {
@@ -118,8 +118,39 @@ def test_the_request_carries_messages_tools_and_the_forced_call(server: Scripted
         'arguments': '{"query": "lift"}',
     }
     assert body['messages'][3] == {'role': 'tool', 'content': 'nothing', 'tool_call_id': 'a1'}
-    complete(connect())
-    assert server.requests[1].body['tool_choice'] == 'auto'
+
+
+def test_a_forced_call_is_asked_for_by_the_schema_of_its_arguments(
+    server: ScriptedServer, connect: Any
+) -> None:
+    server.reply = [said({'role': 'assistant', 'content': '<think>So.</think>\n{"kind": "not_seen"}'})]
+    call = ToolCall('a1', 'recall_text', '{"query": "lift"}')
+    messages = (*HELLO, Message('assistant', '', (call,)), Message('tool', 'nothing', tool_call_id='a1'))
+    reply = complete(connect(), messages=messages, must_call='answer')
+    assert reply.tool_calls == (ToolCall('call_0', 'answer', '{"kind": "not_seen"}'),)
+    body = server.requests[0].body
+    (answer,) = (tool for tool in TOOLS if tool.name == 'answer')
+    assert not {'tools', 'tool_choice'} & body.keys()
+    assert body['response_format']['json_schema'] == {'name': 'answer', 'schema': dict(answer.parameters)}
+    assert {message['role'] for message in body['messages']} == {'system', 'user', 'assistant'}
+    assert 'nothing' in body['messages'][-1]['content']
+
+
+@pytest.mark.parametrize('content', ['No lift.', '[1]', '{"tool": "answer", "arguments": {"kind": "text"}}'])
+def test_what_is_no_object_of_arguments_stays_text(
+    server: ScriptedServer, connect: Any, content: str
+) -> None:
+    server.reply = [ScriptedReply(content)]
+    assert (complete(connect(), must_call='answer').content) == content
+
+
+def test_where_no_schema_is_taken_the_call_is_forced_by_its_name(
+    server: ScriptedServer, connect: Any
+) -> None:
+    server.reply = [ScriptedReply('x', refuse=('response_format',))]
+    complete(connect(), must_call='answer')
+    body = server.requests[-1].body
+    assert body['tool_choice'] == {'type': 'function', 'function': {'name': 'answer'}}
 
 
 def test_the_key_goes_into_the_header_and_nowhere_else(
@@ -329,7 +360,7 @@ def test_a_model_that_takes_no_tools_is_told_of_them_in_words(server: ScriptedSe
     assert 'tools' in with_tools
     assert 'tools' not in without
     assert 'recall_text' in without['messages'][-1]['content']
-    assert '"answer"' in forced['messages'][-1]['content']
+    assert 'Now answer' in forced['messages'][-1]['content']
     assert 'recall_text' not in forced['messages'][-1]['content']
 
 

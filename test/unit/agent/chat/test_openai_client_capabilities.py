@@ -144,7 +144,7 @@ def test_without_a_system_role_its_text_comes_first(server: ScriptedServer, chat
 
 
 def test_a_forced_call_is_said_in_words_where_it_cannot_be_forced(server: ScriptedServer) -> None:
-    server.reply = [ScriptedReply('yes', refuse=('tool_choice',))]
+    server.reply = [ScriptedReply('yes', refuse=('response_format', 'tool_choice'))]
     chat = OpenAIChat('tiny', server.url)
     chat.complete(Call(HELLO, TOOLS, must_call='answer', timeout_s=10.0))
     body = server.requests[-1].body

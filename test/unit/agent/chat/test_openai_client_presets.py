@@ -61,4 +61,4 @@ def test_a_preset_is_asked_as_it_is_known_to_like_it(monkeypatch: pytest.MonkeyP
     body = server.requests[0].body
     assert body['model'] == 'scripted'
     assert not {'tool_choice', 'parallel_tool_calls'} & set(body)
-    assert body['messages'] == [{'role': 'user', 'content': 'Now call the tool answer, and no other.'}]
+    assert body['response_format']['json_schema']['name'] == 'answer'

@@ -228,7 +228,9 @@ def test_every_question_is_answered_from_what_the_tool_tells():
     for one, (read, calls) in zip(QUESTIONS, SCRIPT, strict=True):
         # What is refused would have to be answered once more.
         chat = ScriptedChat([*map(call, calls), answering(read), call(NOT_SEEN)])
-        answer = LoopPlanner(chat).answer(one.question, recall, Run(deadline=float('inf')))
+        answer = LoopPlanner(chat, first_recall=False).answer(
+            one.question, recall, Run(deadline=float('inf'))
+        )
         if faults := one.faults(answer):
             wrong.append(f'{one.text} {answer.text} Not right: {", ".join(faults)}.')
     assert not wrong, '\n'.join(wrong)

@@ -19,7 +19,9 @@ def calls(*made: tuple[str, Mapping[str, object]]) -> Reply:
 
 def ask(text: str, *replies: Reply, memories=(*DRIVE, *ROOMS)) -> tuple[Answer, ScriptedChat]:
     chat = ScriptedChat(list(replies))
-    return Agent(ListedRecall(list(memories)), [LoopPlanner(chat)]).ask(Question(text, NOW)), chat
+    return Agent(ListedRecall(list(memories)), [LoopPlanner(chat, first_recall=False)]).ask(
+        Question(text, NOW)
+    ), chat
 
 
 def told(chat: ScriptedChat, number: int = 1) -> str:

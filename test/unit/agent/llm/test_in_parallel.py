@@ -67,7 +67,10 @@ def test_the_calls_of_a_round_run_at_the_same_time(make_memory: Make, ask_about:
     together = threading.Barrier(3)
     recall = ListedRecall([make_memory(0, ('LIFT',))], before=lambda: together.wait(10.0))
     chat = ScriptedChat([recalls(5), GOOD])
-    assert LoopPlanner(chat, calls_per_round=3).answer(ask_about('Where?'), recall, run).kind is Kind.POSITION
+    assert (
+        LoopPlanner(chat, calls_per_round=3, first_recall=False).answer(ask_about('Where?'), recall, run).kind
+        is Kind.POSITION
+    )
     assert len(recall.asked) == 3
 
 
@@ -85,7 +88,7 @@ def test_labels_do_not_depend_on_which_call_ends_first(
         order = iter([0.03 * ((turn + i) % 3) for i in range(3)])
         recall = ListedRecall(memories, before=lambda order=order: threading.Event().wait(next(order)))
         chat = ScriptedChat([Reply('', calls), GOOD])
-        LoopPlanner(chat).answer(ask_about('Where?'), recall, run)
+        LoopPlanner(chat, first_recall=False).answer(ask_about('Where?'), recall, run)
         shown.add(tuple(message.content for message in chat.asked[1][0][3:]))
     assert len(shown) == 1
 
@@ -133,7 +136,9 @@ def ends_after_cancel_s(make_memory: Make, ask_about: AskAbout, stage: str) -> f
         recall.before = slow
     planner: Planner = OfflinePlanner()
     if stage != 'offline':
-        planner = LoopPlanner(HangingChat(list(scripts[stage]), hangs=slow.reached), second_look=slow)
+        planner = LoopPlanner(
+            HangingChat(list(scripts[stage]), hangs=slow.reached), second_look=slow, first_recall=False
+        )
     cancel = threading.Event()
     ended: list[float] = []
 
@@ -160,7 +165,7 @@ def test_a_store_that_hangs_does_not_hold_a_question_beyond_its_time(
     slow = Slow()
     recall = ListedRecall([make_memory(0, ('LIFT',))], before=slow)
     began = time.monotonic()
-    for planner in (OfflinePlanner(), LoopPlanner(ScriptedChat([recalls(1)]))):
+    for planner in (OfflinePlanner(), LoopPlanner(ScriptedChat([recalls(1)]), first_recall=False)):
         with pytest.raises(BudgetExceeded):
             Agent(recall, [planner]).ask(ask_about('Where is the lift?'), timeout_s=0.3)
     slow.let_go.set()
@@ -176,7 +181,9 @@ def test_each_step_is_reported(make_memory: Make, ask_about: AskAbout) -> None:
         return GOOD
 
     run = Run(float('inf'), on_progress=told.append, record=lambda event, about: events.append(event))
-    LoopPlanner(ScriptedChat([recalls(1), answer])).answer(ask_about('Where?'), recall, run)
+    LoopPlanner(ScriptedChat([recalls(1), answer]), first_recall=False).answer(
+        ask_about('Where?'), recall, run
+    )
     assert [(step.stage, step.memories_found) for step in told] == [
         ('thinking', 0),
         ('recalling', 0),

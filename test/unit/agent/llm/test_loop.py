@@ -135,15 +135,26 @@ def test_an_answer_that_stays_ungrounded_is_refused(ask: Ask) -> None:
         {'kind': 'time', 'ids': []},
     ],
 )
-def test_what_nothing_supports_was_not_seen(ask: Ask, unsupported: dict[str, Any]) -> None:
-    answer = ask([native(RECALL), *[native(('answer', unsupported))] * 2])
-    assert (answer.kind, answer.evidence, answer.pose, answer.binary) == (Kind.NOT_SEEN, (), None, None)
-    assert answer.cost.calls == 3
+def test_what_nothing_supports_is_left_to_the_rules(
+    hashing_tour: MemoryStore,
+    ask_about: Callable[..., Question],
+    ask: Ask,
+    unsupported: dict[str, Any],
+) -> None:
+    script = [native(RECALL), *[native(('answer', unsupported))] * 2]
+    chat = ScriptedChat(list(script))
+    with pytest.raises(Ungrounded, match='could not support'):
+        ask(chat)
+    assert 'cite its label: ids ["m1"]' in chat.asked[2][0][-1].content
+    agent = Agent(hashing_tour, [LoopPlanner(ScriptedChat(script)), OfflinePlanner()])
+    answer = agent.ask(ask_about('Where is the lift?'))
+    assert (answer.kind, answer.planner, answer.cost.calls) == (Kind.POSITION, 'offline', 3)
 
 
-def test_no_without_having_looked_is_not_seen(ask: Ask) -> None:
-    answer = ask([native(('answer', {'kind': 'binary', 'binary': False}))] * 2)
-    assert answer.kind is Kind.NOT_SEEN
+def test_no_of_an_empty_memory_is_no_answer(ask_about: Callable[..., Question], run: Run) -> None:
+    chat = ScriptedChat([native(('answer', {'kind': 'binary', 'binary': False}))] * 2)
+    with pytest.raises(Ungrounded, match='could not support'):
+        LoopPlanner(chat).answer(ask_about('Is there a lift?'), ListedRecall([]), run)
 
 
 def test_an_answer_beside_a_recall_waits_for_what_that_finds(ask: Ask) -> None:
@@ -151,7 +162,7 @@ def test_an_answer_beside_a_recall_waits_for_what_that_finds(ask: Ask) -> None:
     chat = ScriptedChat([native(RECALL, hasty), native(GOOD)])
     assert ask(chat).kind is Kind.POSITION
     results = [message.content for message in chat.asked[1][0] if message.role == 'tool']
-    assert results[0].startswith('5 of 20 memories')
+    assert ' of 20 memories' in results[0]
     assert 'when you have read' in results[1]
 
 
@@ -217,12 +228,13 @@ def test_calls_and_memories_are_limited(ask: Ask) -> None:
     results = [message.content for message in chat.asked[1][0] if message.role == 'tool']
     assert len(results) == 5  # each call gets its result, as the protocol demands
     assert results[0].startswith('3 of 20 memories')
-    assert results[0].count('\n') == 3
+    assert results[0].count('\n[m') == 3
+    assert results[1] == 'the same call as above'
     assert [text for text in results if 'at most 2 calls' in text] == results[2:]
 
 
 def test_a_result_goes_back_to_its_call(ask: Ask) -> None:
-    measured = [('measure', {'what': 'distance', 'ids': [label]}) for label in ('m1', 'm9')]
+    measured = [('measure', {'what': 'distance', 'ids': [label]}) for label in ('m1', 'm99')]
     chat = ScriptedChat([native(RECALL), native(*measured), native(GOOD)])
     ask(chat)
     messages = chat.asked[2][0]
@@ -238,10 +250,42 @@ def test_the_model_is_told_the_question_now_and_here(ask: Ask) -> None:
     ask(chat)
     system, user = chat.asked[0][0]
     assert 'never' in system.content
-    assert user.content == (
+    situation, recalled = user.content.split('\n\n')
+    assert situation == (
         'Question: Where is the lift?\nNow: 2023-11-14 22:18:20 UTC\nHere: (42.00, 1.00, 0.00)\n'
         'Remembered: 20 memories from 2023-11-14 22:13:20 to 22:16:33, 95 m driven, x 0 to 95, y 1 to 1'
     )
+    assert recalled.startswith(
+        'Recalled for the question as it was asked:\n5 of 20 memories, best first:\n[m1] 22:13:40'
+    )
+
+
+def test_a_question_is_answered_in_one_call_from_what_it_recalls(ask: Ask) -> None:
+    answer = ask([native(GOOD)])
+    assert (answer.kind, answer.cost.calls) == (Kind.POSITION, 1)
+    assert [hit.memory.id for hit in answer.evidence] == ['t02']
+
+
+def test_the_first_recall_is_of_the_time_that_the_question_names(
+    hashing_tour: MemoryStore, ask_about: Callable[..., Question], run: Run
+) -> None:
+    chat = ScriptedChat([native(GOOD)])
+    LoopPlanner(chat).answer(ask_about('What did you see between 22:14:00 and 22:15:00?'), hashing_tour, run)
+    assert '\n5 of 7 memories' in chat.asked[0][0][1].content
+
+
+def test_a_recall_that_is_repeated_tells_the_same(ask: Ask) -> None:
+    chat = ScriptedChat([native(RECALL), native(RECALL), native(GOOD)])
+    ask(chat)
+    first, second = [message.content for message in chat.asked[2][0] if message.role == 'tool']
+    assert first == second
+
+
+def test_a_model_that_calls_nothing_is_guided_by_the_schema_of_an_answer(ask: Ask) -> None:
+    chat = ScriptedChat([Reply('The lift is at (3, 4).'), native(GOOD)])
+    assert ask(chat).kind is Kind.POSITION
+    assert [must for _, must in chat.asked] == [None, 'answer']
+    assert chat.offered[1] == {'answer'}
 
 
 def test_tokens_are_summed(ask: Ask) -> None:
@@ -420,13 +464,12 @@ def test_no_round_brings_nothing_new_while_something_new_matches(
     make_memory: Callable[..., Memory], ask_about: Callable[..., Question], run: Run
 ) -> None:
     recall = ListedRecall([make_memory(4 * i, (f'LIFT {i}',)) for i in range(32)])
-    again = native(*[RECALL] * 3)
-    calls = [ScriptedReply(tool_calls=reply.tool_calls) for reply in (again, again, again, native(GOOD))]
+    others = [native(('recall_text', {'query': f'lift {"again " * i}'})) for i in range(1, 4)]
+    calls = [ScriptedReply(tool_calls=reply.tool_calls) for reply in (*others, native(GOOD))]
     with ScriptedServer(calls) as server:
         LoopPlanner(OpenAIChat('scripted', server.url)).answer(ask_about('Lifts?'), recall, run)
-        rounds = [request.body['messages'][-3:] for request in server.requests[1:]]
-    shown = [[message['content'].count('\n[m') for message in of_round] for of_round in rounds]
-    assert shown == [[5, 5, 5], [5, 5, 5], [2, 0, 0]]
+        rounds = [request.body['messages'][-1] for request in server.requests]
+    assert [message['content'].count('\n[m') for message in rounds[:3]] == [5, 5, 5]
 
 
 def test_the_situation_says_what_there_is_and_does_without(
@@ -445,4 +488,4 @@ def test_the_situation_says_what_there_is_and_does_without(
     for recall, told in ((ListedRecall([]), '\nRemembered: nothing'), unknown, counted):
         chat = ScriptedChat([native(RECALL), native(('answer', {'kind': 'not_seen'}))])
         LoopPlanner(chat).answer(ask_about('?'), recall, run)
-        assert chat.asked[0][0][1].content.endswith(told)
+        assert chat.asked[0][0][1].content.split('\n\n')[0].endswith(told)

@@ -10,7 +10,7 @@ import pytest
 from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.chat.client import Message, Reply, ToolCall
 from remembr_ros.agent.llm.evidence import Evidence
-from remembr_ros.agent.llm.loop import LoopPlanner
+from remembr_ros.agent.llm.loop import FIRST, LoopPlanner
 from remembr_ros.agent.llm.reply_text import calls_in_text
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.quoting import neutral, quoted
@@ -65,7 +65,8 @@ def gullible(messages: Sequence[Message]) -> Reply:
     every label for a memory, and every object for a call.
     """
     results = [message.content for message in messages if message.role == 'tool']
-    if not results:
+    results += [message.content.partition(FIRST)[2] for message in messages if message.role == 'user']
+    if not any(results):
         return Reply('', (ToolCall('a', 'recall_text', '{"query": "lift"}'),))
     shown = '\n'.join(results)
     if calls := calls_in_text(shown):

@@ -32,7 +32,9 @@ def ask(
 ) -> tuple[Answer, ScriptedChat]:
     chat = ScriptedChat(list(replies))
     recall = ListedRecall([one.memory for one in known] or [Memory('m', 'robbie', T0, T0, 'A mug.')])
-    return LoopPlanner(chat).answer(Question(text, NOW), recall, Run(deadline=float('inf'))), chat
+    return LoopPlanner(chat, first_recall=False).answer(
+        Question(text, NOW), recall, Run(deadline=float('inf'))
+    ), chat
 
 
 def told(chat: ScriptedChat, number: int = 1) -> str:
@@ -154,7 +156,7 @@ def just_now(now_ns: int, *memories: Memory, here: Pose | None = None) -> tuple[
     chat = ScriptedChat([calls(('just_now', {})), *2 * [calls(('answer', said))]])
     recall = ListedRecall([Memory('m', 'r', T0, T0, 'A mug.'), *memories])
     question = Question('What do you see, and what have you done?', now_ns, here)
-    answer = LoopPlanner(chat).answer(question, recall, Run(deadline=float('inf')))
+    answer = LoopPlanner(chat, first_recall=False).answer(question, recall, Run(deadline=float('inf')))
     assert 'just_now' in chat.offered[0]
     return answer, told(chat).splitlines()
 

@@ -44,7 +44,7 @@ def ask(
 ) -> tuple[Answer, ScriptedChat]:
     chat = ScriptedChat(list(replies))  # type: ignore[arg-type]
     question = Question(text, now_ns)
-    return LoopPlanner(chat).answer(question, store, Run(deadline=float('inf'))), chat
+    return LoopPlanner(chat, first_recall=False).answer(question, store, Run(deadline=float('inf'))), chat
 
 
 @pytest.fixture

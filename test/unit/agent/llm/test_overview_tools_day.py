@@ -141,7 +141,9 @@ def test_a_question_about_a_day_takes_two_calls_and_is_as_sure_as_its_time(tour:
         ]
     )
     question = Question('What did you do today?', NOW_NS)
-    answer = LoopPlanner(chat).answer(question, ListedRecall(tour.memories), Run(deadline=float('inf')))
+    answer = LoopPlanner(chat, first_recall=False).answer(
+        question, ListedRecall(tour.memories), Run(deadline=float('inf'))
+    )
     assert (answer.kind, answer.text, answer.cost.calls) == (Kind.TEXT, wording, 2)
     assert 'CAFETERIA' in answer.evidence[1].memory.scene_text
     assert answer.confidence == pytest.approx(0.95)

@@ -115,7 +115,9 @@ def test_looks_count_and_those_that_do_not_fit_are_refused(
     look = Reply('', tuple(ToolCall(f'l{number}', 'look_again', ids) for number, ids in enumerate(again)))
     gone = Reply('', (ToolCall('b', 'answer', '{"kind": "not_seen"}'),))
     chat = ScriptedChat([RECALL, look, gone])
-    planner = LoopPlanner(chat, second_look=ModelLook(ScriptedChat(looked), Album()), token_budget=budget)
+    planner = LoopPlanner(
+        chat, second_look=ModelLook(ScriptedChat(looked), Album()), token_budget=budget, first_recall=False
+    )
     planner.answer(ask_about('?'), ListedRecall(memories), run)
     sent = sum(
         estimate(messages) + estimate_tools(tools_for(look_again=True, objects=False))
