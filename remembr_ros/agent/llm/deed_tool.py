@@ -85,7 +85,10 @@ def happened(call: WhatHappened, context: CallContext) -> Job:
             **anchors,  # type: ignore[arg-type]
         )
         found = choose_deeds(query, source)
-        looked_at = len(source(DeedQuery(call.kind, call.object, scope=scope)))
+        if query.names_nothing and not (found.every or query.outcomes or query.never):
+            query = replace(query, kind=MOVES[0])  # whoever asks what happened is told that it stood
+            found = choose_deeds(query, source)
+        looked_at = len(source(DeedQuery(query.kind, call.object, scope=scope)))
         return lambda: _tell(found, call, context, looked_at, whole=source.whole)
 
     return job
@@ -132,6 +135,8 @@ def _tell(found: FoundDeeds, call: WhatHappened, context: CallContext, looked_at
     if call.kind == STAY and not call.never:
         lines = _stays(found.found, lines)
     head = _summed_up(found.every if call.nth is None and call.limit is None else found.found, context)
+    if not call.kind and found.every and _is_move(found.every[0]):
+        head = f'no deeds; {head}'
     head += '' if whole else '; only the latest of that time'
     rows = [ToldLine(head), *(deed_line(deed, context, with_robot=several) for deed in found.anchors[:3])][:4]
     if found.anchors:

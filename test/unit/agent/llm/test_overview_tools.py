@@ -248,6 +248,24 @@ def test_the_way_is_told_with_stops_turns_and_legs() -> None:
     assert answer.duration_s == pytest.approx(end - start, abs=1.5)
 
 
+def test_where_nothing_was_done_what_happened_is_how_it_moved() -> None:
+    _, chat = ask(
+        recall(0),
+        'What happened?',
+        TOUR_NS + 200 * NS,
+        calls(
+            ('happened', {'when': 'between 9:00:20 and 9:00:50'}),
+            ('happened', {'kind': 'moving', 'when': 'between 9:00:20 and 9:00:50'}),
+            ('happened', {'object': 'cup'}),
+        ),
+        calls(('answer', {'kind': 'not_seen'})),
+    )
+    whatever, moving, cup = (str(message.content) for message in chat.asked[1][0] if message.role == 'tool')
+    assert whatever == f'no deeds; {moving}'
+    assert 'stood 2 s at (29.5, 10.4)' in whatever
+    assert cup == 'none'
+
+
 def _wait(told: str) -> Reply:
     label = re.search(r'\[(m\d+)\] \S+ stood', told)
     assert label is not None, told

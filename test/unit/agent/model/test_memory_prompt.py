@@ -33,6 +33,18 @@ def test_what_a_recall_found_nearest_comes_before_words_in_common() -> None:
     assert 'three trucks' in excerpt(marked, '', 60, ('Traffic: In the video, you see three trucks.',))
 
 
+def test_headings_and_bullets_without_their_contents_are_not_shown() -> None:
+    caption = '# Scene\n**People:**\n- Two men talk.\n**Objects:**\n1. A grey chair.\n2. A red lamp.\n**Signs:**\n-\n'
+    assert excerpt(caption, 'lamp', 24) == f'{CUT} A red lamp. {CUT}'
+    assert excerpt(caption, 'chair and lamp', 60) == (
+        f'{CUT} - Two men talk. {CUT} 1. A grey chair. {CUT} A red lamp. {CUT}'
+    )
+    whole = excerpt(caption, 'men', len(caption) - 1)
+    assert whole.endswith(f'**Objects:** 1. A grey chair. 2. A red lamp. {CUT}')
+    assert whole.startswith('# Scene **People:** - Two men talk.')
+    assert excerpt(f'**Objects:**\n- {"x" * 90}', 'objects', 20) == f'- {"x" * 17}{CUT}'
+
+
 def test_a_memory_of_now_is_of_now() -> None:
     for seconds, told in ((0, 'just now'), (1, 'just now'), (-3, '3 seconds ago'), (60, '1 minute from now')):
         assert ago((100 + seconds) * NS, 100 * NS) == told
