@@ -112,6 +112,12 @@ class CallContext:
                 return self.question.places.named(place, self.question.map_id or None)
         return None
 
+    def words(self, place: Place | None) -> str:
+        """Return a place that is no known one as the words that it is, such as of a thing; else empty."""
+        text = place.strip() if isinstance(place, str) else ''
+        known = self.evidence.known(text) or _LABEL.fullmatch(text) or self.named(text)
+        return text if re.search(r'[^\W\d_]{3}', text) and text.lower() != 'here' and not known else ''
+
     def middle(self, text: str) -> int:
         """Return the moment that a text names, or the middle of the time that it does."""
         after_ns, before_ns = self.span(text)

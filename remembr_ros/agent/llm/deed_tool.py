@@ -1,6 +1,5 @@
 """The tool for what took place: deeds, stays in places, how the robot moved; in order, by time and number."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -31,9 +30,8 @@ _ORDERS = as_one_of(
 
 
 class WhatHappened(Narrowed):
-    """What the robot did: how many, how long, how far, and each. kind: a verb, or sight, stay, handling,
-    moving, standing, turning left/right, driving. after, before: a time, a label or a deed; right: the very
-    next."""
+    """What the robot did: how many, how long, how far, each. kind: a verb, or sight, stay, handling, moving,
+    standing, turning left/right, driving. after, before: a time, label or deed; right: the very next."""
 
     kind: str = Field('', max_length=200)
     object: str = Field('', max_length=200)
@@ -46,7 +44,6 @@ class WhatHappened(Narrowed):
     right: bool = False
     order: Annotated[DeedOrder, BeforeValidator(_ORDERS)] = DeedOrder.FIRST
     nth: int | None = None
-    limit: int | None = Field(None, ge=1, json_schema_extra=UNTOLD)
     never: Literal['', 'object', 'receptacle', 'place'] = ''
     page: int = Field(1, ge=1, le=10_000)
 
@@ -98,11 +95,7 @@ def _place(call: WhatHappened, context: CallContext) -> str:
     """Return the name of the place that a call is about, which need not be on the map; empty: none."""
     if named := context.named(call.near):
         return named.name
-    near = call.near.strip() if isinstance(call.near, str) else ''
-    is_name = (
-        re.search(r'[^\W\d_]{3}', near) and near.lower() != 'here' and context.evidence.known(near) is None
-    )
-    return near if is_name else ''
+    return context.words(call.near)
 
 
 def _is_time(text: str, context: CallContext) -> bool:

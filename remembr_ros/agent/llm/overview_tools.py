@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Literal
 
 from pydantic import Field
@@ -10,19 +10,21 @@ from pydantic import Field
 from remembr_ros.agent.llm.arguments import UNTOLD, Arguments, Narrowed, Place
 from remembr_ros.agent.llm.call_context import CallContext, Job
 from remembr_ros.agent.llm.evidence import Evidence
+from remembr_ros.agent.llm.near_thing import find_thing
 from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.model.matching import another_thing
 from remembr_ros.agent.model.quoting import neutral, quoted
 from remembr_ros.agent.model.relevance_model import how_likely
 from remembr_ros.agent.model.same_place import span
 from remembr_ros.agent.offline.request import searched
-from remembr_ros.agent.overview.listing import Listing, listing, naming
+from remembr_ros.agent.overview.listing import Listing, alternatives, listing, naming
 from remembr_ros.agent.overview.recalled_day import TODAY, RecalledDay, nothing_of_day, recall_day
 from remembr_ros.memory.diary.day_text import DayWording, heading, shown_by
 from remembr_ros.memory.diary.episode import Episode
 from remembr_ros.memory.matching.ranking import split_sentences
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit, Query
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.recall_protocol import every
 from remembr_ros.timestamps import format_clock
 
@@ -63,38 +65,46 @@ class ToldLine:
 
 def list_all(call: ListAll, context: CallContext) -> Job:
     """List all memories that show something."""
-    scope, question = context.scope(call), context.question
+    words, question, wanted = context.words(call.near), context.question, alternatives(call.query)
+    scope = context.scope(call.model_copy(update={'near': None}) if words else call)
     context.recalls += 1
+
+    def how_likely_any(hit: Hit) -> float:
+        return max(how_likely(searched(one), hit, context.recall.embedder_name) for one in wanted)
+
+    def is_named(memory: Memory) -> bool:
+        return any(naming([memory], one) and not another_thing(searched(one), memory) for one in wanted)
 
     def job() -> Callable[[], str]:
         recall = context.recall
+        thing = find_thing(words, call.radius, scope, context)
         memories, whole = every(recall, scope)
-        near = recall.find(Query(call.query, scope=scope, limit=COMPARED)) if memories else []
-        asked = searched(call.query)
-        named = [hit for hit in naming(memories, call.query) if not another_thing(asked, hit.memory)]
-        known = {hit.memory.id for hit in named}
-        others = [
-            replace(hit, score=how_likely(asked, hit, recall.embedder_name))
-            for hit in near
-            if hit.memory.id not in known
-        ]
-        others = [hit for hit in others if not named or hit.score >= PERHAPS]
+        inside = thing.beside([Hit(memory, 0.0) for memory in memories])
+        near = recall.find(Query(call.query, scope=scope, limit=COMPARED)) if inside else []
+        near = thing.beside(near)
+        likely = {hit.memory.id: replace(hit, score=how_likely_any(hit)) for hit in near}
+        named = [likely.pop(hit.memory.id, hit) for hit in inside if is_named(hit.memory)]
+        others = [hit for hit in likely.values() if not named or hit.score >= PERHAPS]
         others.sort(key=lambda hit: -hit.score)
         listed = listing(named, question.same_place, recall)
         lines = [
-            ToldLine(_summed_up(listed, f'{len(memories)}{"" if whole else " or more"} memories')),
-            *paged(_by_stays(listed, call, question), call.page),
+            ToldLine(_summed_up(listed, f'{len(inside)}{"" if whole else " or more"} memories')),
+            *paged(_by_stays(listed, call, question, thing.name), call.page),
         ]
         if others and call.page == 1:
-            lines.append(ToldLine(f'in other words, at best {others[0].score:.2f} likely:'))
+            to_show = f'likely to show {quoted(call.query[:SAID])}'
+            lines.append(ToldLine(f'in other words, at best {others[0].score:.2f} {to_show}:'))
             distinct: dict[str, Hit] = {}
             for hit in others:
                 distinct.setdefault(hit.memory.caption, hit)
             meant = [*distinct.values()][:MEANT]
-            lines += [ToldLine(_seen(hit, call.query, question), [hit]) for hit in meant]
+            lines += [ToldLine(_seen(hit, call.query, question, thing.name), [hit]) for hit in meant]
+        if words:
+            seen = [ToldLine(_seen(hit, words, question), [hit]) for hit in thing.seen]
+            lines += [ToldLine(thing.heading), *seen]
 
         def tell() -> str:
-            context.searched.append((scope.is_narrow, len(memories)))
+            context.searched.append((scope.is_narrow or bool(words), len(inside)))
             if named:
                 context.sure = max(context.sure, SURE)
             else:
@@ -124,25 +134,43 @@ def _summed_up(listed: Listing, whole: str) -> str:
     return f'{listed.memories} of {whole} have these words: {stays}; {often}'
 
 
-def _by_stays(listed: Listing, call: ListAll, question: Question) -> list[ToldLine]:
-    """Return a line of each stay, cited by its first and its last memory."""
+def _by_stays(listed: Listing, call: ListAll, question: Question, thing: str) -> list[ToldLine]:
+    """Return a line of each stay, cited by the memory that shows it best, then its first and its last one.
+
+    By place, the stay that shows it best there comes first.
+    """
     places = {hit.memory.id: number for number, place in enumerate(listed.places, 1) for hit in place}
     lines = []
     for stay in listed.stays:
-        number, ends = places[stay[0].memory.id], stay[:1] if len(stay) == 1 else (stay[0], stay[-1])
-        text = f'place {number}, {_seen(stay[0], call.query, question, span(stay)[1])}'
-        lines.append((number, ToldLine(text, ends)))
+        best, number, (start_ns, end_ns) = (
+            max(stay, key=attrgetter('score')),
+            places[stay[0].memory.id],
+            span(stay),
+        )
+        cited = {hit.memory.id: hit for hit in (best, stay[0], stay[-1])}
+        whole = replace(best, memory=replace(best.memory, start_ns=start_ns, end_ns=end_ns))
+        text = f'place {number}, {_seen(whole, call.query, question, thing)}'
+        lines.append(((number, -best.score), ToldLine(text, [*cited.values()])))
     return [line for _, line in (sorted(lines, key=itemgetter(0)) if call.by == 'place' else lines)]
 
 
-def _seen(hit: Hit, query: str, question: Question, end_ns: int | None = None) -> str:
-    """Return when and where a memory was made, and what of it is about a query."""
-    memory, asked = hit.memory, content_stems(query)
-    parts = hit.passages[:1] or (*split_sentences(memory.caption), *memory.scene_text)
-    best = max(parts, key=lambda part: len(asked & content_stems(part)), default='')
-    end = clock(memory.end_ns if end_ns is None else end_ns, question)
+def _seen(hit: Hit, query: str, question: Question, thing: str = '') -> str:
+    """Return when and where a memory was made, and what of it is about a query.
+
+    :param thing: that it was made near
+    """
+    memory, asked, best = hit.memory, content_stems(query), hit.passages[:1]
+    wanted = [content_stems(one) for one in alternatives(query)]
+
+    def fits(part: str) -> tuple[bool, bool, int]:
+        stems = content_stems(part)
+        return any(one <= stems for one in wanted), part in best, len(asked & stems)
+
+    part = max((*best, *split_sentences(memory.caption), *memory.scene_text), key=fits, default='')
+    start, end = clock(memory.start_ns, question), clock(memory.end_ns, question)
     place = f'({memory.pose.x:.1f}, {memory.pose.y:.1f})' if memory.pose else '(place unknown)'
-    return f'{clock(memory.start_ns, question)} to {end} at {place}: {quoted(best[:SAID])}'
+    place += f', {hit.distance_m:.1f} m from {thing}' if thing else ''
+    return f'{start} to {end} at {place}: {quoted(part[:SAID])}'
 
 
 def paged(lines: Sequence[ToldLine], page: int) -> list[ToldLine]:

@@ -1,28 +1,31 @@
 """The recall tools: by text, position and time; each shows memories not shown before."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from pydantic import Field
 
 from remembr_ros.agent.llm.arguments import UNTOLD, Narrowed, Place
+from remembr_ros.agent.llm.budgeted_dialogue import BYTES_PER_TOKEN
 from remembr_ros.agent.llm.call_context import CallContext, Job
+from remembr_ros.agent.llm.near_thing import NO_THING, NearThing, find_thing
 from remembr_ros.agent.model.grounding import Choice
 from remembr_ros.agent.model.memory_prompt import describe, excerpt
-from remembr_ros.agent.model.relevance_model import find_outermost, find_sightings, sure_ones
+from remembr_ros.agent.model.relevance_model import POOL, find_outermost, find_sightings, sure_ones
 from remembr_ros.agent.model.same_place import GAP_NS, SAME_PLACE_M
 from remembr_ros.agent.offline.request import MOST_SEARCHED, searched
 from remembr_ros.geometry import distance
 from remembr_ros.memory.matching.terms import content_stems
-from remembr_ros.memory.model.recall import Hit, Query, Scope
+from remembr_ros.memory.model.recall import Hit, Query
 from remembr_ros.memory.model.record import AGENT, OBJECT, Memory
-from remembr_ros.memory.recall_protocol import nearest_in_time
+from remembr_ros.memory.recall_protocol import every, nearest_in_time
 from remembr_ros.timestamps import format_clock
 
 ROOM = 1_300  # Characters of the captions that a recall shows, some 325 tokens; `read` shows the rest
 WHOLE, SHOWN = 700, 150  # Of one at most, and where the room is taken at least
 OVERFETCH = 4  # Times as many memories are recalled, as some say the same
+MOST_ROWS = 30  # that a model may ask for: some 2,000 tokens
 MOST = 1_000  # Memories that one recall may ask for
 MOST_NAMED = 10  # Known memories that a recall names
 ALIKE = 0.7  # Share of common words from which neighbours say the same: half of NaVQA's have as many
@@ -38,6 +41,7 @@ class RecallText(Narrowed):
     """Memories by what was seen or read."""
 
     query: str = Field(min_length=1, max_length=2_000)
+    limit: int | None = Field(None, ge=1)
     robot: str | None = Field(None, max_length=200)
 
 
@@ -46,6 +50,7 @@ class RecallPosition(Narrowed):
 
     position: Place
     near: Place | None = Field(None, json_schema_extra=UNTOLD)
+    radius: float = Field(10.0, gt=0.0, le=1e6, json_schema_extra=UNTOLD)
 
 
 class RecallTime(Narrowed):
@@ -63,6 +68,8 @@ class Recalled:
     :param about: what was looked for by text
     :param besides: where there are none: those nearest in time
     :param order: of the hits, in words; empty: best first
+    :param rows: that the model asked for; 0: as many as the context says
+    :param thing: that these are near
     """
 
     hits: Sequence[Hit]
@@ -70,6 +77,8 @@ class Recalled:
     about: str = ''
     besides: Sequence[Hit] = ()
     order: str = ''
+    rows: int = 0
+    thing: NearThing = NO_THING
 
 
 def recall_text(call: RecallText, context: CallContext) -> Job:
@@ -77,7 +86,7 @@ def recall_text(call: RecallText, context: CallContext) -> Job:
     # What names no thing, such as "anything", is of that moment.
     first = _OUTERMOST.get((call.when or '').strip().lower()) if searched(call.query).target else None
     call = call if first is None else call.model_copy(update={'when': None})
-    return _recall(Query(call.query, scope=context.scope(call), limit=_enough(context)), context, first)
+    return _recall(Query(call.query), call, context, first)
 
 
 def recall_question(context: CallContext) -> Job:
@@ -92,39 +101,38 @@ def recall_question(context: CallContext) -> Job:
 
 def recall_position(call: RecallPosition, context: CallContext) -> Job:
     """Recall by place."""
-    place = context.point(call.position)
-    return _recall(Query(place=place, scope=context.scope(call), limit=_enough(context)), context)
+    return _recall(Query(place=context.point(call.position)), call, context)
 
 
 def recall_time(call: RecallTime, context: CallContext) -> Job:
     """Recall by time."""
-    time_ns = context.middle(call.time)
-    return _recall(Query(time_ns=time_ns, scope=context.scope(call), limit=_enough(context)), context)
+    return _recall(Query(time_ns=context.middle(call.time)), call, context)
 
 
-def _enough(context: CallContext) -> int:
-    """Return how many memories to ask for, so that there are as many new ones as a recall shows.
-
-    More than once as many: another call of the round may find the same, and neighbours say the same.
-    """
-    return min(context.evidence.shown + OVERFETCH * context.limit, MOST)
-
-
-def _recall(query: Query, context: CallContext, first: Choice | None = None) -> Job:
-    scope = query.scope
-    narrowed = scope.is_narrow
+def _recall(query: Query, call: Narrowed, context: CallContext, first: Choice | None = None) -> Job:
+    words = context.words(call.near)
+    scope = context.scope(call.model_copy(update={'near': None}) if words else call)
+    rows = min(call.limit or context.limit, max(MOST_ROWS, context.limit))
+    context.reserve(max(rows - context.limit, 0) * 2 * SHOWN // BYTES_PER_TOKEN)
+    # More than once as many as are shown: another call of the round may find the same, and neighbours say it.
+    most = MOST if words else min(context.evidence.shown + OVERFETCH * rows, MOST)
+    query = replace(query, scope=scope, limit=most)
     context.recalls += 1
 
     def job() -> Callable[[], str]:
+        thing = find_thing(words, call.radius, scope, context)
         total = context.recall.count(scope)
-        hits = context.recall.find(query) if total else []
+        hits = thing.beside(context.recall.find(query)) if total else []
         if hits and query.text and first is not None:
-            hits = _outermost(query.text, scope, first, context) or hits
+            hits = _outermost(query, first, thing, context) or hits
+        if words:
+            total = len(thing.beside([Hit(memory, 0.0) for memory in every(context.recall, scope)[0]]))
         near = () if total else nearest_in_time(context.recall, scope)
-        found = Recalled(hits, total, query.text or '', near, '' if first is None else f'{first.value} first')
+        order = '' if first is None else f'{first.value} first'
+        found = Recalled(hits, total, query.text or '', near, order, rows, thing)
 
         def tell() -> str:
-            context.searched.append((narrowed, total))
+            context.searched.append((scope.is_narrow or bool(words), total))
             return introduce(found, context)
 
         return tell
@@ -132,25 +140,26 @@ def _recall(query: Query, context: CallContext, first: Choice | None = None) -> 
     return job
 
 
-def _outermost(text: str, scope: Scope, first: Choice, context: CallContext) -> list[Hit]:
-    asked, recall = searched(text), context.recall
-    hits = find_outermost(asked, recall, scope, find_sightings(asked, recall, scope), first)
+def _outermost(query: Query, first: Choice, thing: NearThing, context: CallContext) -> list[Hit]:
+    asked, recall = searched(query.text or ''), context.recall
+    hits = find_sightings(asked, recall, query.scope, MOST if thing.name else POOL)
+    hits = thing.beside(hits) if thing.name else find_outermost(asked, recall, query.scope, hits, first)
     newest = first is Choice.LATEST
     return sorted(sure_ones(hits) if hits else [], key=lambda hit: hit.memory.start_ns, reverse=newest)
 
 
 def introduce(found: Recalled, context: CallContext) -> str:
     """Return memories for the model to read: new ones get labels, known ones are named."""
-    evidence, about = context.evidence, found.about
+    evidence, about, rows = context.evidence, found.about, found.rows or context.limit
     if found.order:  # their scores are probabilities
         context.sure = max(context.sure, *(hit.score for hit in found.hits), 0.0)
     elif about:
         evidence.keep_scores(found.hits)
     labels = {hit.memory.id: _known_as(hit, about, context) for hit in found.hits}
-    fresh = _in_other_words([hit for hit in found.hits if not labels[hit.memory.id]], about)[: context.limit]
+    fresh = _in_other_words([hit for hit in found.hits if not labels[hit.memory.id]], about)[:rows]
     # What fits no better than the last new one is no news.
-    until = found.hits.index(fresh[-1][0]) if len(fresh) == context.limit else len(found.hits)
-    known = [hit for hit in found.hits[: max(until, context.limit)] if labels[hit.memory.id]]
+    until = found.hits.index(fresh[-1][0]) if len(fresh) == rows else len(found.hits)
+    known = [hit for hit in found.hits[: max(until, rows)] if labels[hit.memory.id]]
     with_robot = len({hit.memory.robot for hit in found.hits}) > 1
     lines, room = [], ROOM
     for left, same in zip(range(len(fresh))[::-1], fresh, strict=True):
@@ -164,6 +173,9 @@ def introduce(found: Recalled, context: CallContext) -> str:
     if named := list(dict.fromkeys(labels[hit.memory.id] for hit in known))[:MOST_NAMED]:
         best = ' (which fit best)' if about and known[0] is found.hits[0] else ''
         lines.append(f'shown before: {", ".join(named)}{best}')
+    if found.thing.name:
+        lines.append(found.thing.heading)
+        lines += [_line([hit], Recalled((hit,), 1), context, SHOWN) for hit in found.thing.seen]
     if found.besides:
         nearest = [_line([hit], Recalled((hit,), 1), context, SHOWN) for hit in found.besides]
         lines += ['the nearest times remembered:', *nearest]
@@ -186,8 +198,8 @@ def _line(
     evidence, question, hit = context.evidence, context.question, same[0]
     ((label, *_),) = evidence.add([hit])
     words = []
-    if not found.about and hit.distance_m is not None:
-        words.append(f'{hit.distance_m:.1f} m from there')
+    if hit.distance_m is not None and (found.thing.name or not found.about):
+        words.append(f'{hit.distance_m:.1f} m from {found.thing.name or "there"}')
     if len(same) > 1:
         start_ns = min(other.memory.start_ns for other in same)
         end_ns = max(other.memory.end_ns for other in same)

@@ -20,8 +20,7 @@ MOST_PLACES = 40  # whose names a model is told
 MOST_AREAS = 4  # Maps that a model is told of
 CUT = '\u2026'  # Stands where something was left out
 
-_HEADING = re.compile(r'#.*|\*\*[^*]+\*\*|.*:[\W_]*')
-_BULLET = re.compile(r'[\W\d_]*')
+_HEADING = re.compile(r'#.*|\*\*[^*]+\*\*|.*:[\W_]*|[\W\d_]*')  # or a bullet, a number of a list
 _SMALLER_UNIT = re.compile(r'(?<=[a-z]) \d+ [a-z]+ ')
 
 
@@ -151,32 +150,21 @@ def excerpt(caption: str, about: str, limit: int, nearest: Sequence[str] = ()) -
     # Passages are without markdown and 'In the video, you see'.
     places = [next((i for i, text in enumerate(spoken) if text in bare), len(spoken)) for bare in plain]
     shared = [len(asked & content_stems(sentence)) for sentence in sentences]
-    empty = [bool(_HEADING.fullmatch(text) or _BULLET.fullmatch(text)) for text in sentences]
-    order = sorted(range(len(sentences)), key=lambda i: (empty[i], places[i], -shared[i], i))
+    heads = [_HEADING.fullmatch(sentence) is not None for sentence in sentences]
+    order = sorted(range(len(sentences)), key=lambda i: (heads[i], places[i], -shared[i], i))
     kept: set[int] = set()
     room = limit
     for i in order:
         if len(sentences[i]) + 2 <= room:
             kept.add(i)
             room -= len(sentences[i]) + 2
-    _drop_emptied(kept, sentences)
+    for i in reversed(range(len(sentences))):
+        if heads[i] and i + 1 not in kept:
+            kept.discard(i)
     if not kept:
         return f'{sentences[order[0]][: limit - 1]}{CUT}' if order else caption[:limit]
     numbered = enumerate(sentences)
     return ' '.join(text if i in kept else CUT for i, text in numbered if i in kept or not i or i - 1 in kept)
-
-
-def _drop_emptied(kept: set[int], sentences: Sequence[str]) -> None:
-    """Drop headings and bullets of which no contents are kept."""
-    filled = False
-    for i, sentence in reversed([*enumerate(sentences)]):
-        if _BULLET.fullmatch(sentence):
-            kept -= set() if i + 1 in kept else {i}
-        elif _HEADING.fullmatch(sentence):
-            kept -= set() if filled else {i}
-            filled = i in kept  # a heading above it has this one
-        else:
-            filled = filled or i in kept
 
 
 def _texts(texts: tuple[str, ...], limit: int) -> str:

@@ -115,6 +115,12 @@ def find_anchor(text: str, question: Question, recall: Recall, scope: Scope) -> 
     return Findings(wanted, scope, find_sightings(wanted, recall, scope) if wanted.target else [])
 
 
+def places_seen(anchor: Findings, question: Question) -> list[Hit]:
+    """Return the best sighting of an anchor at each place where it was seen as surely as anywhere."""
+    placed = [hit for hit in as_good_as_best(anchor.hits) if hit.memory.pose is not None]
+    return [hit for hit, *_ in by_place(placed, question.same_place)[:MAX_PLACES]]
+
+
 def stay_at(anchor: Findings, question: Question) -> list[Hit]:
     """Return the stay in which an anchor was seen, the last unless its words say otherwise."""
     choice, best = anchor.request.choice, as_good_as_best(anchor.hits)
@@ -130,7 +136,6 @@ def _regions(  # noqa: PLR0911
     :param anchors: all of them seen
     """
     best = as_good_as_best(anchors[0].hits)
-    placed = [hit for hit in best if hit.memory.pose is not None]
     if kind is RelationKind.BETWEEN:
         pair = _fastest_pair(*anchors)
         if pair is None:
@@ -142,7 +147,7 @@ def _regions(  # noqa: PLR0911
     if kind is RelationKind.NEAR:
         return [
             replace(scope, near=hit.memory.pose.position, radius_m=NEAR_M, map_id=hit.memory.map_id)
-            for hit, *_ in by_place(placed, question.same_place)[:MAX_PLACES]
+            for hit in places_seen(anchors[0], question)
             if hit.memory.pose is not None
         ]
     if kind is RelationKind.ON_THE_WAY:

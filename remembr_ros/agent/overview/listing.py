@@ -1,5 +1,6 @@
 """All memories that show a thing, grouped by place and stay."""
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +11,8 @@ from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.model.record import CAPTIONER, Memory
 from remembr_ros.memory.recall_protocol import Recall
+
+_OR = re.compile(r'[,;/|]|\bor\b', re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,11 @@ def listing(
             of_robot[hit.memory.robot].append(hit)
         found += [stay for seen in of_robot.values() for stay in stays(seen, went_away)]
     return Listing(places, sorted(found, key=lambda stay: (span(stay), stay[0].memory.id)), whole)
+
+
+def alternatives(query: str) -> list[str]:
+    """Return what a query asks for any of: of 'cafe or bar', and of 'cafe, bar', both."""
+    return [part.strip() for part in _OR.split(query) if content_stems(part)] or [query]
 
 
 def naming(memories: Collection[Memory], query: str) -> list[Hit]:

@@ -96,7 +96,8 @@ def test_a_list_is_narrowed_by_time_and_place(store: MemoryStore) -> None:
     near, late, none = (str(message.content) for message in chat.asked[1][0] if message.role == 'tool')
     assert near.startswith('19 of 20 memories')
     assert late.startswith(f'{sum(i >= 170 for i in SHOWN)} of 30 memories')
-    assert none.startswith('none of 200 memories has these words\nin other words, at best 0.00 likely:\n')
+    other = 'in other words, at best 0.00 likely to show "green dragons":'
+    assert none.startswith(f'none of 200 memories has these words\n{other}\n')
 
 
 def captioned(*captions: str) -> ListedRecall:
@@ -135,7 +136,7 @@ def test_what_may_show_it_besides_makes_the_words_no_less_sure() -> None:
     )
     _, bridge, sure, tower = told(chat).splitlines()
     assert bridge.endswith('at (0.0, 0.0): "A bridge."')
-    assert re.fullmatch(r'in other words, at best 0\.[234]\d likely:', sure)
+    assert re.fullmatch(r'in other words, at best 0\.[234]\d likely to show "bridge":', sure)
     assert tower.endswith('"A bridge tower."')
     assert answer.confidence >= overview_tools.SURE
 

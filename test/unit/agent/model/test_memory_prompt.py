@@ -34,7 +34,8 @@ def test_what_a_recall_found_nearest_comes_before_words_in_common() -> None:
 
 
 def test_headings_and_bullets_without_their_contents_are_not_shown() -> None:
-    caption = '# Scene\n**People:**\n- Two men talk.\n**Objects:**\n1. A grey chair.\n2. A red lamp.\n**Signs:**\n-\n'
+    people, objects = '**People:**\n- Two men talk.', '**Objects:**\n1. A grey chair.\n2. A red lamp.'
+    caption = f'# Scene\n{people}\n{objects}\n**Signs:**\n-\n'
     assert excerpt(caption, 'lamp', 24) == f'{CUT} A red lamp. {CUT}'
     assert excerpt(caption, 'chair and lamp', 60) == (
         f'{CUT} - Two men talk. {CUT} 1. A grey chair. {CUT} A red lamp. {CUT}'
