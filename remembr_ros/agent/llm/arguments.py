@@ -62,6 +62,6 @@ class Narrowed(Arguments):
     after: str | None = Field(None, max_length=200, json_schema_extra=UNTOLD)
     before: str | None = Field(None, max_length=200, json_schema_extra=UNTOLD)
     near: Place | None = None
-    radius: float = Field(10.0, gt=0.0, le=1e6)
+    radius: float = Field(10.0, gt=0.0, le=1e6, json_schema_extra=UNTOLD)
     robot: str | None = Field(None, max_length=200, json_schema_extra=UNTOLD)
     limit: int | None = Field(None, ge=1, json_schema_extra=UNTOLD)

@@ -30,7 +30,7 @@ _ORDERS = as_one_of(
 
 
 class WhatHappened(Narrowed):
-    """What the robot did: how many, how long, how far, each. kind: a verb, or sight, stay, handling, moving,
+    """What the robot did: how many, how long, how far. kind: a verb, or sight, stay, handling, moving,
     standing, turning left/right, driving. after, before: a time, label or deed; right: the very next."""
 
     kind: str = Field('', max_length=200)
@@ -93,9 +93,8 @@ def happened(call: WhatHappened, context: CallContext) -> Job:
 
 def _place(call: WhatHappened, context: CallContext) -> str:
     """Return the name of the place that a call is about, which need not be on the map; empty: none."""
-    if named := context.named(call.near):
-        return named.name
-    return context.words(call.near)
+    named = context.named(call.near)
+    return named.name if named else context.words(call.near)
 
 
 def _is_time(text: str, context: CallContext) -> bool:

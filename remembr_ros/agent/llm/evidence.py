@@ -20,7 +20,7 @@ class Evidence:
         self._hits: dict[str, Hit] = {}  # label -> hit
         self._same: dict[str, str] = {}  # memory id -> label of a neighbour that says the same
         self._joined: dict[str, list[Hit]] = {}  # label -> those neighbours
-        self._scores: dict[str, float] = {}  # memory id -> best score of recalls by text
+        self.scores: dict[str, float] = {}  # memory id -> best score of recalls by text
         self.best: Hit | None = None
         """Of all that recalls by text found, the one that fits best."""
         self.first: Hit | None = None
@@ -80,13 +80,13 @@ class Evidence:
     def keep_scores(self, hits: Iterable[Hit]) -> None:
         """Remember the best score by which a recall by text found each memory."""
         for hit in hits:
-            self._scores[hit.memory.id] = max(hit.score, self._scores.get(hit.memory.id, 0.0))
-            if hit.score >= max(self._scores.values()):
+            self.scores[hit.memory.id] = max(hit.score, self.scores.get(hit.memory.id, 0.0))
+            if hit.score >= max(self.scores.values()):
                 self.best = hit
 
     def scored(self, hits: Iterable[Hit]) -> list[Hit]:
         """Return hits with the best score of recalls by text; 0 where none found it."""
-        return [replace(hit, score=self._scores.get(hit.memory.id, 0.0)) for hit in hits]
+        return [replace(hit, score=self.scores.get(hit.memory.id, 0.0)) for hit in hits]
 
     def tell(self, text: str) -> str:
         """Return what code told: a model may repeat its numbers."""

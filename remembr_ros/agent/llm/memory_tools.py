@@ -22,7 +22,7 @@ MAX_READ = 6_000  # Characters of a caption, and again of the texts, that are re
 
 
 class Read(Arguments):
-    """Whole captions and texts of memories."""
+    """Whole captions and texts."""
 
     ids: Labels = Field(min_length=1, max_length=50)
 
@@ -35,7 +35,7 @@ class LookAgain(Arguments):
 
 
 class Measure(Arguments):
-    """Of two, or of one and now or `place`; ranks by distance to `place`."""
+    """Of two, or one and now or `place`; ranks by distance to it."""
 
     what: Annotated[
         Literal['distance', 'elapsed', 'duration', 'nearest', 'farthest'],

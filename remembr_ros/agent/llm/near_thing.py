@@ -17,17 +17,12 @@ from remembr_ros.memory.model.recall import Hit, Scope
 class NearThing:
     """A thing, and the best memory of it at each place where it was seen.
 
-    :param name: as a model is told it; empty: there is none, and all is near it
+    :param name: as a model is told it, with how sure that is; empty: there is none, and all is near it
     """
 
     name: str = ''
     radius_m: float = 0.0
     seen: Sequence[Hit] = ()
-
-    @property
-    def heading(self) -> str:
-        """What stands before the lines of the memories that show it."""
-        return f'{self.name}, {in_a_word(self.seen[0].score)} seen there:'
 
     def beside(self, hits: Sequence[Hit]) -> list[Hit]:
         """Return those that were made near it, with how far from where it was seen."""
@@ -57,4 +52,4 @@ def find_thing(words: str, radius_m: float, scope: Scope, context: CallContext) 
     seen = places_seen(find_anchor(words, context.question, context.recall, scope), context.question)
     if not seen:
         raise InvalidRequest(f'near {words[:60]!r}: no place, no label, and no memory shows it')
-    return NearThing(quoted(words[:60]), radius_m, seen)
+    return NearThing(f'{quoted(words[:60])} ({in_a_word(seen[0].score)})', radius_m, seen)

@@ -36,7 +36,7 @@ _RELATIONS = as_one_of(
 
 
 class FindObjects(Narrowed):
-    """Objects by class and colour, or that lie `relation` to an object `of` a class or label."""
+    """Objects by class and colour, or `relation` to one `of` a class or label."""
 
     called: str = Field('', max_length=200)
     relation: Annotated[RelationName | Literal[''], BeforeValidator(_RELATIONS)] = ''
@@ -58,7 +58,7 @@ class Around(Arguments):
 
 
 class JustNow(Arguments):
-    """What you see now, and what you have just done."""
+    """What you see now and have just done."""
 
 
 def find_objects(call: FindObjects, context: CallContext) -> Job:

@@ -1,6 +1,6 @@
 """Tools over all memories: what shows a thing, by stays; a day or another time as a whole."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter, itemgetter
 from typing import Literal
@@ -16,7 +16,7 @@ from remembr_ros.agent.model.matching import another_thing
 from remembr_ros.agent.model.quoting import neutral, quoted
 from remembr_ros.agent.model.relevance_model import how_likely
 from remembr_ros.agent.model.same_place import span
-from remembr_ros.agent.offline.request import searched
+from remembr_ros.agent.offline.request import Request, searched
 from remembr_ros.agent.overview.listing import Listing, alternatives, listing, naming
 from remembr_ros.agent.overview.recalled_day import TODAY, RecalledDay, nothing_of_day, recall_day
 from remembr_ros.memory.diary.day_text import DayWording, heading, shown_by
@@ -43,9 +43,10 @@ SURE = 0.8  # What code lists of poses, and of all memories with the words, is t
 
 
 class ListAll(Narrowed):
-    """All that show it, by stays: how many, how often, since when, where most."""
+    """All that show it (a, b: any): how many, how often, since when, where."""
 
     query: str = Field(min_length=1, max_length=2_000)
+    radius: float = Field(10.0, gt=0.0, le=1e6)
     by: Literal['time', 'place'] = 'time'
     page: int = Field(1, ge=1, le=10_000)
 
@@ -65,25 +66,20 @@ class ToldLine:
 
 def list_all(call: ListAll, context: CallContext) -> Job:
     """List all memories that show something."""
-    words, question, wanted = context.words(call.near), context.question, alternatives(call.query)
+    words, question = context.words(call.near), context.question
+    wanted = {one: searched(one) for one in alternatives(call.query)}
     scope = context.scope(call.model_copy(update={'near': None}) if words else call)
     context.recalls += 1
-
-    def how_likely_any(hit: Hit) -> float:
-        return max(how_likely(searched(one), hit, context.recall.embedder_name) for one in wanted)
-
-    def is_named(memory: Memory) -> bool:
-        return any(naming([memory], one) and not another_thing(searched(one), memory) for one in wanted)
 
     def job() -> Callable[[], str]:
         recall = context.recall
         thing = find_thing(words, call.radius, scope, context)
         memories, whole = every(recall, scope)
         inside = thing.beside([Hit(memory, 0.0) for memory in memories])
-        near = recall.find(Query(call.query, scope=scope, limit=COMPARED)) if inside else []
-        near = thing.beside(near)
-        likely = {hit.memory.id: replace(hit, score=how_likely_any(hit)) for hit in near}
-        named = [likely.pop(hit.memory.id, hit) for hit in inside if is_named(hit.memory)]
+        near = thing.beside(recall.find(Query(call.query, scope=scope, limit=COMPARED))) if inside else []
+        fits = [max(how_likely(one, hit, recall.embedder_name) for one in wanted.values()) for hit in near]
+        likely = {hit.memory.id: replace(hit, score=fit) for hit, fit in zip(near, fits, strict=True)}
+        named = [likely.pop(hit.memory.id, hit) for hit in inside if _is_named(hit.memory, wanted)]
         others = [hit for hit in likely.values() if not named or hit.score >= PERHAPS]
         others.sort(key=lambda hit: -hit.score)
         listed = listing(named, question.same_place, recall)
@@ -92,8 +88,7 @@ def list_all(call: ListAll, context: CallContext) -> Job:
             *paged(_by_stays(listed, call, question, thing.name), call.page),
         ]
         if others and call.page == 1:
-            to_show = f'likely to show {quoted(call.query[:SAID])}'
-            lines.append(ToldLine(f'in other words, at best {others[0].score:.2f} {to_show}:'))
+            lines.append(ToldLine(f'in other words, at best {others[0].score:.2f} likely to show it:'))
             distinct: dict[str, Hit] = {}
             for hit in others:
                 distinct.setdefault(hit.memory.caption, hit)
@@ -101,7 +96,7 @@ def list_all(call: ListAll, context: CallContext) -> Job:
             lines += [ToldLine(_seen(hit, call.query, question, thing.name), [hit]) for hit in meant]
         if words:
             seen = [ToldLine(_seen(hit, words, question), [hit]) for hit in thing.seen]
-            lines += [ToldLine(thing.heading), *seen]
+            lines += [ToldLine(f'{thing.name} was seen:'), *seen]
 
         def tell() -> str:
             context.searched.append((scope.is_narrow or bool(words), len(inside)))
@@ -114,6 +109,10 @@ def list_all(call: ListAll, context: CallContext) -> Job:
         return tell
 
     return job
+
+
+def _is_named(memory: Memory, wanted: Mapping[str, Request]) -> bool:
+    return any(naming([memory], text) and not another_thing(one, memory) for text, one in wanted.items())
 
 
 def shown(line: ToldLine, evidence: Evidence) -> str:
@@ -161,12 +160,9 @@ def _seen(hit: Hit, query: str, question: Question, thing: str = '') -> str:
     """
     memory, asked, best = hit.memory, content_stems(query), hit.passages[:1]
     wanted = [content_stems(one) for one in alternatives(query)]
-
-    def fits(part: str) -> tuple[bool, bool, int]:
-        stems = content_stems(part)
-        return any(one <= stems for one in wanted), part in best, len(asked & stems)
-
-    part = max((*best, *split_sentences(memory.caption), *memory.scene_text), key=fits, default='')
+    said = (*split_sentences(memory.caption), *memory.scene_text)
+    parts = [part for part in (*best, *said) if any(one <= content_stems(part) for one in wanted)]
+    part = max(parts or best or said, key=lambda part: len(asked & content_stems(part)), default='')
     start, end = clock(memory.start_ns, question), clock(memory.end_ns, question)
     place = f'({memory.pose.x:.1f}, {memory.pose.y:.1f})' if memory.pose else '(place unknown)'
     place += f', {hit.distance_m:.1f} m from {thing}' if thing else ''
@@ -189,7 +185,7 @@ def clock(time_ns: int, question: Question) -> str:
 
 
 class TellDay(Arguments):
-    """What the robot did and saw: its stays and drives in a time (default today), or on a floor."""
+    """Stays, drives and sights of a time (default today) or a floor."""
 
     when: str | None = Field(None, max_length=200)
     floor: int | None = Field(None, ge=-9, le=200)

@@ -41,20 +41,20 @@ class RecallText(Narrowed):
     """Memories by what was seen or read."""
 
     query: str = Field(min_length=1, max_length=2_000)
+    radius: float = Field(10.0, gt=0.0, le=1e6)
     limit: int | None = Field(None, ge=1)
     robot: str | None = Field(None, max_length=200)
 
 
 class RecallPosition(Narrowed):
-    """Memories nearest to a place."""
+    """Memories near a place."""
 
     position: Place
     near: Place | None = Field(None, json_schema_extra=UNTOLD)
-    radius: float = Field(10.0, gt=0.0, le=1e6, json_schema_extra=UNTOLD)
 
 
 class RecallTime(Narrowed):
-    """Memories nearest to a time."""
+    """Memories near a time."""
 
     time: str = Field(max_length=200)
     when: str | None = Field(None, max_length=200, json_schema_extra=UNTOLD)
@@ -174,7 +174,7 @@ def introduce(found: Recalled, context: CallContext) -> str:
         best = ' (which fit best)' if about and known[0] is found.hits[0] else ''
         lines.append(f'shown before: {", ".join(named)}{best}')
     if found.thing.name:
-        lines.append(found.thing.heading)
+        lines.append(f'{found.thing.name} was seen:')
         lines += [_line([hit], Recalled((hit,), 1), context, SHOWN) for hit in found.thing.seen]
     if found.besides:
         nearest = [_line([hit], Recalled((hit,), 1), context, SHOWN) for hit in found.besides]

@@ -40,6 +40,7 @@ from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.confidence import cited_confidence
 from remembr_ros.agent.model.grounding import Choice, Claim, without_invented_numbers
 from remembr_ros.agent.model.quoting import without_labels
+from remembr_ros.agent.model.relevance_model import AS_GOOD, SURE, as_unsure
 from remembr_ros.errors import InvalidRequest, ReplyInvalid, Unsupported
 
 _KINDS = as_one_of(
@@ -66,13 +67,14 @@ _CHOICES = as_one_of(
 
 
 class AnswerCall(Arguments):
-    """Answer; this ends it."""
+    """This ends it."""
 
     kind: Annotated[Kind, BeforeValidator(_KINDS)]
     text: str = Field('', max_length=4_000)
     binary: bool | None = None
     ids: Labels = Field(default_factory=list, max_length=50)
     choice: Annotated[Choice, BeforeValidator(_CHOICES)] = Choice.CITED_FIRST
+    likely: bool = False
     start_id: str | None = Field(None, json_schema_extra=UNTOLD)
     end_id: str | None = Field(None, json_schema_extra=UNTOLD)
 
@@ -190,7 +192,7 @@ def answer_tool(labels: Sequence[str], kind: Kind | None) -> Tool:
 OF_OBJECTS = frozenset(('find_objects', 'object_history', 'around'))
 MOVES_ALONE = replace(
     _tool('happened', WhatHappened, {'object', 'receptacle', 'outcome', 'never', 'nth', 'right', 'during'}),
-    description='How it moved: how many, how long, how far, and each. kind: sight, stay, moving, standing, '
+    description='How it moved: how long, how far. kind: sight, stay, moving, standing, '
     'turning left/right, driving.',
 )
 """Where no deeds are known, that is all that there is to tell."""
@@ -280,7 +282,27 @@ def claim(arguments: AnswerCall, context: CallContext) -> Claim:
         narrowed = [total for narrowed, total in searched if narrowed]
         if narrowed and not any(narrowed):
             raise Unsupported('nothing is remembered of that time and place: that is not_seen, not no')
-    return without_invented_numbers(confident(claimed, context), context.question, evidence.told)
+    claimed = _of_the_best(confident(claimed, context), context)
+    claimed = without_invented_numbers(claimed, context.question, evidence.told)
+    if arguments.likely and claimed.kind is Kind.POSITION:
+        text = f'{claimed.text or "There"} (most likely, not named)'
+        claimed = replace(claimed, text=text, confidence=as_unsure(claimed.confidence))
+    return claimed
+
+
+def _of_the_best(claimed: Claim, context: CallContext) -> Claim:
+    """Return a claim, of the nearest or farthest without memories that fit clearly worse than another."""
+    if claimed.choice not in (Choice.NEAREST, Choice.FARTHEST):
+        return claimed
+    asked, evidence = context.question.text, context.evidence
+    # Of what no recall by text found nobody knows how well it fits; what has no place is never the nearest.
+    known = [hit for hit in claimed.evidence if hit.memory.id in evidence.scores and hit.memory.pose]
+    likely = {
+        hit.memory.id: cited_confidence(asked, [hit], context.recall.embedder_name)
+        for hit in evidence.scored(known)
+    }
+    least = min(max(likely.values(), default=0.0) - AS_GOOD, SURE)
+    return replace(claimed, evidence=[h for h in claimed.evidence if likely.get(h.memory.id, 1.0) >= least])
 
 
 def confident(claimed: Claim, context: CallContext) -> Claim:

@@ -12,8 +12,6 @@ from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.model.record import CAPTIONER, Memory
 from remembr_ros.memory.recall_protocol import Recall
 
-_OR = re.compile(r'[,;/|]|\bor\b', re.IGNORECASE)
-
 
 @dataclass(frozen=True, slots=True)
 class Listing:
@@ -71,7 +69,8 @@ def listing(
 
 def alternatives(query: str) -> list[str]:
     """Return what a query asks for any of: of 'cafe or bar', and of 'cafe, bar', both."""
-    return [part.strip() for part in _OR.split(query) if content_stems(part)] or [query]
+    parts = re.split(r'[,;/|]|\bor\b', query, flags=re.IGNORECASE)
+    return [part.strip() for part in parts if content_stems(part)] or [query]
 
 
 def naming(memories: Collection[Memory], query: str) -> list[Hit]:

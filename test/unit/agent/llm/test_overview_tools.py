@@ -96,7 +96,7 @@ def test_a_list_is_narrowed_by_time_and_place(store: MemoryStore) -> None:
     near, late, none = (str(message.content) for message in chat.asked[1][0] if message.role == 'tool')
     assert near.startswith('19 of 20 memories')
     assert late.startswith(f'{sum(i >= 170 for i in SHOWN)} of 30 memories')
-    other = 'in other words, at best 0.00 likely to show "green dragons":'
+    other = 'in other words, at best 0.00 likely to show it:'
     assert none.startswith(f'none of 200 memories has these words\n{other}\n')
 
 
@@ -136,7 +136,7 @@ def test_what_may_show_it_besides_makes_the_words_no_less_sure() -> None:
     )
     _, bridge, sure, tower = told(chat).splitlines()
     assert bridge.endswith('at (0.0, 0.0): "A bridge."')
-    assert re.fullmatch(r'in other words, at best 0\.[234]\d likely to show "bridge":', sure)
+    assert re.fullmatch(r'in other words, at best 0\.[234]\d likely to show it:', sure)
     assert tower.endswith('"A bridge tower."')
     assert answer.confidence >= overview_tools.SURE
 
@@ -181,6 +181,59 @@ def test_stays_come_by_time_or_by_place(by: str, order: list[int]) -> None:
         calls(('answer', {'kind': 'not_seen'})),
     )
     assert [int(x) for x in re.findall(r'at \((\d+)\.0', told(chat))] == order
+
+
+@pytest.mark.parametrize('query', ['cafe or bar', 'a café, cafe; bar', 'cafe/bar'])
+def test_any_of_several_things_is_listed(query: str) -> None:
+    _, chat = ask(
+        captioned('A cafe.', 'A grey wall.', 'A small bar.', 'A crowbar, and orange walls.'),
+        'Where can I drink something?',
+        START_NS + 9_000 * NS,
+        calls(('list_all', {'query': query})),
+        calls(('answer', {'kind': 'not_seen'})),
+    )
+    assert told(chat).startswith('2 of 4 memories have these words: 2 stays at 2 places; ')
+
+
+def test_a_stay_is_cited_by_what_shows_it_best_and_then_by_its_ends() -> None:
+    captions = (
+        'A wall. Far away there may be a fountain.',
+        'A path. A big stone fountain stands in front of you.',
+        'A wall. Behind the trees there may be a fountain.',
+    )
+    memories = [
+        Memory(f's{i}', 'r', (s := START_NS + 10 * i * NS), s + 3 * NS, caption, Pose(1.0 * i, 0.0))
+        for i, caption in enumerate(captions)
+    ]
+    answer, chat = ask(
+        ListedRecall(memories),
+        'How long did you see the stone fountain?',
+        START_NS + 9_000 * NS,
+        calls(('list_all', {'query': 'fountain'})),
+        calls(('answer', {'kind': 'duration', 'ids': ['m1', 'm2', 'm3']})),
+    )
+    stay = told(chat).splitlines()[1]
+    assert stay.startswith('[m1, m2, m3] place 1, ')
+    assert stay.endswith('at (1.0, 0.0): "A big stone fountain stands in front of you."')
+    assert answer.duration_s == 23.0
+    assert {hit.memory.id for hit in answer.evidence} == {'s0', 's1', 's2'}
+
+
+def test_by_place_the_stay_that_shows_it_best_comes_first() -> None:
+    memories = [
+        replace(one, pose=Pose(0.0, 0.0))
+        for one in captioned(
+            'There may be a lift.', 'A lift with steel doors.', 'There may be a lift.'
+        ).memories
+    ]
+    _, chat = ask(
+        ListedRecall(memories),
+        'Where are lifts?',
+        START_NS + 9_000 * NS,
+        calls(('list_all', {'query': 'lift', 'by': 'place'})),
+        calls(('answer', {'kind': 'not_seen'})),
+    )
+    assert re.findall('"(.*?)"', told(chat))[0] == 'A lift with steel doors.'
 
 
 def test_a_page_that_is_told_of_can_be_asked_for() -> None:

@@ -1,10 +1,11 @@
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from remembr_ros.agent.llm.call_context import MAX_LOOKS, CallContext
-from remembr_ros.agent.llm.recall_tools import ROOM, WHOLE
+from remembr_ros.agent.llm.recall_tools import MOST_ROWS, ROOM, WHOLE
 from remembr_ros.agent.llm.tools import AnswerCall, cited, claim, confident, job, parse_arguments
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.answer_text import with_facts
@@ -16,6 +17,9 @@ from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Scope, Survey
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.store import MemoryStore
+from remembr_ros.navigation.plan import Rules, plan_goals
+from remembr_ros.navigation.terrain import Terrain
+from remembr_ros.nodes.nav2.parameters import NavigationParameters
 from remembr_ros.timestamps import zone_named
 from test.unit.agent.listed_recall import ListedRecall
 
@@ -460,3 +464,108 @@ def test_confidence_is_that_of_what_is_cited(make_memory: Callable[..., Memory],
     assert 0.0 < plant < 0.1 < lift < 1.0
     for absent in ('{"kind": "not_seen"}', '{"kind": "binary", "binary": false}'):
         assert answered(context, absent).confidence == pytest.approx(1.0 - lift)
+
+
+@pytest.mark.parametrize(
+    ('name', 'own'),
+    [
+        ('recall_text', '"query": "lift"'),
+        ('recall_position', '"position": "here"'),
+        ('recall_time', '"time": "now"'),
+    ],
+)
+def test_more_rows_are_shown_to_a_model_that_asks_for_them(
+    make_memory: Callable[..., Memory], ask_about: AskAbout, name: str, own: str
+) -> None:
+    memories = [make_memory(4 * i, (f'LIFT {i}',)) for i in range(60)]
+    for limit, rows in ((2, 2), (12, 12), (1_000, MOST_ROWS)):
+        context = CallContext(ask_about('?'), ListedRecall(memories), RUN)
+        reserved: list[int] = []
+        context.reserve = reserved.append
+        text = call(context, name, f'{{{own}, "limit": {limit}}}')
+        assert text.count('\n[m') == rows
+        assert sum(reserved) * 4 >= len(text) - 2 * ROOM, 'a question with few tokens left is asked first'
+
+
+@pytest.fixture
+def square(make_memory: Callable[..., Memory], ask_about: AskAbout) -> CallContext:
+    """A fountain at x = 0 m, with a bench 4 m beside it, and another bench that was seen first, 80 m away."""
+    memories = [
+        make_memory(0, 'A wooden bench under a tree.', pose=Pose(80.0, 0.0)),
+        make_memory(30, 'A stone fountain with clear water.', pose=Pose(0.0, 0.0)),
+        make_memory(60, 'A green bench in the sun.', pose=Pose(4.0, 0.0)),
+        make_memory(90, 'A wall.', pose=Pose(40.0, 0.0)),
+    ]
+    return CallContext(ask_about('Where is the bench near the fountain?'), ListedRecall(memories), RUN)
+
+
+def test_a_thing_is_found_near_another_one_by_words_alone(square: CallContext) -> None:
+    text = call(square, 'recall_text', '{"query": "bench", "near": "the fountain"}')
+    head, bench, _, heading, fountain = text.splitlines()
+    assert head == '2 of 2 memories, best first:'
+    assert 'A green bench' in bench
+    assert re.search(r'4\.0 m from "the fountain" \(\w+\)', bench)
+    assert re.fullmatch(r'"the fountain" \(\w+\) was seen:', heading)
+    assert 'at (0.0, 0.0)' in fountain
+    assert square.evidence.cite('m1').memory.pose == Pose(4.0, 0.0)
+
+
+@pytest.mark.parametrize('name', ['recall_text', 'list_all'])
+def test_how_near_is_near_is_up_to_the_model(square: CallContext, name: str) -> None:
+    for radius, metres in ((3, []), (5, ['4.0']), (90, ['4.0', '80.0'])):
+        text = call(square, name, f'{{"query": "bench", "near": "fountain", "radius": {radius}}}')
+        found = [line for line in text.splitlines() if 'bench' in line]
+        assert sorted(re.findall(r'([\d.]+) m from "fountain"', ' '.join(found))) == metres, text
+        square = CallContext(square.question, square.recall, RUN)
+
+
+def test_the_first_of_those_near_a_thing_is_near_it(square: CallContext) -> None:
+    text = call(square, 'recall_text', '{"query": "bench", "near": "fountain", "when": "earliest"}')
+    assert text.startswith('1 of 2 memories, earliest first:')
+    assert 'A green bench' in text.splitlines()[1]
+
+
+@pytest.mark.parametrize('name', ['recall_text', 'list_all'])
+def test_near_what_was_never_seen_there_is_nothing(square: CallContext, name: str) -> None:
+    with pytest.raises(InvalidRequest, match='no memory shows it'):
+        call(square, name, '{"query": "bench", "near": "unicorn"}')
+
+
+def test_the_nearest_is_one_of_those_that_fit_as_well_as_the_best(
+    make_memory: Callable[..., Memory], ask_about: AskAbout
+) -> None:
+    memories = [
+        make_memory(0, 'A lift with steel doors.', pose=Pose(0.0, 0.0)),
+        make_memory(30, 'A lift with steel doors.', pose=Pose(20.0, 0.0)),
+        make_memory(60, 'A grey corridor.', pose=Pose(42.0, 0.0)),
+    ]
+    context = CallContext(ask_about('Where is the lift with steel doors?'), ListedRecall(memories), RUN)
+    call(context, 'recall_text', '{"query": "lift with steel doors"}')
+    for choice, x in (('nearest', 20.0), ('farthest', 0.0)):
+        said = f'{{"kind": "position", "ids": ["m1", "m2", "m3"], "choice": "{choice}"}}'
+        found = ground(answered(context, said), context.question, 'p')
+        assert found.pose == Pose(x, 0.0)
+    unscored = CallContext(context.question, context.recall, RUN)
+    call(unscored, 'recall_time', '{"time": "now"}')  # nobody knows how well these fit
+    found = ground(
+        answered(unscored, '{"kind": "position", "ids": ["m1", "m2", "m3"], "choice": "nearest"}'),
+        context.question,
+        'p',
+    )
+    assert found.pose == Pose(42.0, 0.0)
+
+
+def test_where_it_most_likely_is_is_said_so_and_waits_for_a_yes(
+    make_memory: Callable[..., Memory], ask_about: AskAbout
+) -> None:
+    recall = ListedRecall([make_memory(0, 'A kitchen with cupboards, a sink and a fridge.')])
+    context = CallContext(ask_about('Where is the fridge?'), recall, RUN)
+    call(context, 'recall_text', '{"query": "fridge"}')
+    context.sure = 0.9
+    for likely in (False, True):
+        said = f'{{"kind": "position", "ids": ["m1"], "text": "Milk", "likely": {str(likely).lower()}}}'
+        answer = with_facts(ground(answered(context, said), context.question, 'p'), context.question)
+        assert ('(most likely, not named): from (0.0, 1.0)' in answer.text) is likely
+        plan = plan_goals(answer, Rules(), Terrain())
+        assert answer.confidence > 0.0
+        assert not likely or plan.confidence < NavigationParameters().min_confidence_to_drive

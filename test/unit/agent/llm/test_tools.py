@@ -1,9 +1,11 @@
 import json
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from remembr_ros.agent.llm.budgeted_dialogue import prompt
 from remembr_ros.agent.llm.tools import ALL_TOOLS, TOOLS, AnswerCall, parse_arguments
 from remembr_ros.errors import ReplyInvalid
 
@@ -76,7 +78,8 @@ def test_an_argument_left_blank_is_not_given(name: str, given: str, filled_in: s
             '{"query": 5, "near": {"x": 1, "y": 2, "z": 3}}',
             '{"query": "5", "near": [1, 2, 3]}',
         ),
-        ('recall_text', '{"query": "lift", "limit": 100}', '{"query": "lift"}'),
+        ('recall_text', '{"query": "lift", "offset": 100}', '{"query": "lift"}'),
+        ('recall_time', '{"time": "now", "limit": "9"}', '{"time": "now", "limit": 9}'),
         ('recall_time', '{"time": 1700000000}', '{"time": "1700000000"}'),
         ('measure', '{"what": "Closest", "ids": ["m1"]}', '{"what": "nearest", "ids": ["m1"]}'),
         ('functions.recall_text', '{"query": "lift"}', '{"query": "lift"}'),
@@ -145,3 +148,13 @@ def test_schemas_say_no_more_than_a_model_needs() -> None:
     recall = next(tool for tool in TOOLS if tool.name == 'recall_text').parameters
     assert recall['properties']['near'] == {'type': 'string'}
     assert recall['required'] == ['query']
+
+
+def test_the_prompt_names_nothing_that_no_schema_has() -> None:
+    known = {tool.name for tool in ALL_TOOLS}
+    for tool in ALL_TOOLS:
+        for name, schema in tool.parameters['properties'].items():
+            known |= {name, *schema.get('enum', ())}
+    text = prompt('system')
+    assert {'radius', 'limit', 'likely', 'nearest'} <= set(re.findall(r'`(\w+)`', text)) <= known
+    assert 'conflicts' in text
