@@ -134,10 +134,7 @@ def _summed_up(listed: Listing, whole: str) -> str:
 
 
 def _by_stays(listed: Listing, call: ListAll, question: Question, thing: str) -> list[ToldLine]:
-    """Return a line of each stay, cited by the memory that shows it best, then its first and its last one.
-
-    By place, the stay that shows it best there comes first.
-    """
+    """Return a line of each stay, cited by what shows it best, then its ends; by place, its best stay first."""
     places = {hit.memory.id: number for number, place in enumerate(listed.places, 1) for hit in place}
     lines = []
     for stay in listed.stays:
@@ -154,10 +151,7 @@ def _by_stays(listed: Listing, call: ListAll, question: Question, thing: str) ->
 
 
 def _seen(hit: Hit, query: str, question: Question, thing: str = '') -> str:
-    """Return when and where a memory was made, and what of it is about a query.
-
-    :param thing: that it was made near
-    """
+    """Return when and where a memory was made, how far from which thing, and what of it is about a query."""
     memory, asked, best = hit.memory, content_stems(query), hit.passages[:1]
     wanted = [content_stems(one) for one in alternatives(query)]
     said = (*split_sentences(memory.caption), *memory.scene_text)
