@@ -134,7 +134,7 @@ def _summed_up(listed: Listing, whole: str) -> str:
 
 
 def _by_stays(listed: Listing, call: ListAll, question: Question, thing: str) -> list[ToldLine]:
-    """Return a line of each stay, cited by what shows it best, then its ends; by place, its best stay first."""
+    """Return a line per stay, cited by what shows it best, then its ends; by place the best stay first."""
     places = {hit.memory.id: number for number, place in enumerate(listed.places, 1) for hit in place}
     lines = []
     for stay in listed.stays:

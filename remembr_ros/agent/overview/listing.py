@@ -69,7 +69,7 @@ def listing(
 
 def alternatives(query: str) -> list[str]:
     """Return what a query asks for any of: of 'cafe or bar', and of 'cafe, bar', both."""
-    parts = re.split(r'[,;/|]|\bor\b', query, flags=re.IGNORECASE)
+    parts = re.split(r'[,;/|]|\bor\b', query, maxsplit=9, flags=re.IGNORECASE)
     return [part.strip() for part in parts if content_stems(part)] or [query]
 
 
