@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from remembr_ros.agent.llm.in_parallel import in_parallel
+from remembr_ros.agent.in_parallel import in_parallel
 from remembr_ros.agent.model.same_place import USUAL, SamePlace
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import RemembrError

@@ -13,9 +13,9 @@ from functools import partial
 
 from remembr_ros.agent.chat.client import ChatClient, Message, Reply, ToolCall
 from remembr_ros.agent.chat.loose_json import read_object
+from remembr_ros.agent.in_parallel import in_parallel
 from remembr_ros.agent.llm.budgeted_dialogue import MAX_FAULTS, BudgetedDialogue, prompt
 from remembr_ros.agent.llm.call_context import CallContext, Job, Tell
-from remembr_ros.agent.llm.in_parallel import in_parallel
 from remembr_ros.agent.llm.recall_tools import Recalled, introduce, recall_question
 from remembr_ros.agent.llm.reply_text import MAX_CALLS, MAX_REPLY, calls_in_text
 from remembr_ros.agent.llm.second_look import SecondLook
@@ -96,6 +96,7 @@ class LoopPlanner:
         try:
             return self._answered(question, recall, run)
         except (ReplyInvalid, Ungrounded) as error:
+            self.habit.note(stumbled=True)
             if self.rules is None:
                 raise
             logger.warning('%s; the %s planner answers instead', error, self.rules.name)
@@ -122,10 +123,9 @@ class LoopPlanner:
             token_budget=self.token_budget,
         )
         context.reserve = dialogue.reserve
-        try:
-            return self._conversed(dialogue, context)
-        finally:
-            self.habit.note(stumbled=dialogue.faults > 0)
+        answer = self._conversed(dialogue, context)
+        self.habit.note(stumbled=dialogue.faults > 0)
+        return answer
 
     def _conversed(self, dialogue: BudgetedDialogue, context: CallContext) -> Answer:
         """Return the answer that a conversation ends with."""

@@ -20,7 +20,7 @@ from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit, Query
 from remembr_ros.memory.model.record import AGENT, OBJECT, Memory
 from remembr_ros.memory.recall_protocol import every, nearest_in_time
-from remembr_ros.timestamps import format_clock
+from remembr_ros.timestamps import format_clock, format_iso
 
 ROOM = 1_300  # Characters of the captions that a recall shows, some 325 tokens; `read` shows the rest
 WHOLE, SHOWN = 700, 150  # Of one at most, and where the room is taken at least
@@ -91,12 +91,11 @@ def recall_text(call: RecallText, context: CallContext) -> Job:
 
 def recall_question(context: CallContext) -> Job:
     """Recall by the question as it was asked, in the time that it names."""
-    asked, question = context.asked, context.question
-    within = asked.window.after_ns, asked.window.before_ns
-    scope = Scope(*within, map_id=question.map_id or None)
+    asked, text = context.asked, context.question.text[:MOST_SEARCHED]
+    limits = {'after': asked.window.after_ns, 'before': asked.window.before_ns}
+    within = {name: format_iso(ns) for name, ns in limits.items() if ns is not None}
     first = asked.choice if asked.target and asked.choice in _OUTERMOST.values() else None
-    query = Query(question.text[:MOST_SEARCHED], scope=scope, limit=_enough(context))
-    return _recall(query, context, first)
+    return _recall(Query(text), RecallText.model_validate({'query': text, **within}), context, first)
 
 
 def recall_position(call: RecallPosition, context: CallContext) -> Job:

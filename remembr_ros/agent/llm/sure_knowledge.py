@@ -19,7 +19,7 @@ APART_S = 60.0  # between times, and between durations, of which one is another 
 class Habit:
     """Whether a model has used its tools of late.
 
-    :param stumbled: questions in a row in which it could not
+    :param stumbled: questions in a row in which it could not, or was overruled
     """
 
     stumbled: int = 0
@@ -59,12 +59,14 @@ def held_against(
                 answer, kind=Kind.NOT_SEEN, binary=None, text=known.text, confidence=known.confidence
             )
         return answer
-    if not sure or not known.evidence or _denies(known) or _same(known, answer, context):
+    found_nothing = _denies(answer) and not answer.evidence
+    looked = context.recalls > 1  # besides the first recall, which is not its own
+    if not known.evidence or _denies(known) or not (sure or (found_nothing and not looked)):
         return answer
-    if again and not (_denies(answer) and not answer.evidence):
+    if _same(known, answer, context) or (again and not found_nothing):
         return answer
     ((label, *_),) = context.evidence.add([replace(known.evidence[0], score=0.0)])
-    raise Ungrounded(f'{label} surely shows it: "{known.text[:200]}"')
+    raise Ungrounded(f'{label} {"surely" if sure else "perhaps"} shows it: "{known.text[:200]}"')
 
 
 def _denies(answer: Answer) -> bool:

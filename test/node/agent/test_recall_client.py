@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from remembr_msgs.srv import FindObjects
-from remembr_ros.agent.llm.in_parallel import in_parallel
+from remembr_ros.agent.in_parallel import in_parallel
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose

@@ -124,6 +124,16 @@ def test_a_model_that_never_uses_its_tools_is_asked_what_the_rules_cannot_answer
     assert [must for _, must in chat.asked[2 * CLUMSY :]] == ['answer']
 
 
+def test_who_is_overruled_again_and_again_is_not_asked_what_the_rules_know(signs: MemoryStore) -> None:
+    chat = ScriptedChat([answer(kind='not_seen')] * 2 * CLUMSY)
+    planner = LoopPlanner(chat, rules=OfflinePlanner())
+    for _ in range(CLUMSY + 3):
+        question = Question('Where is room 117?', NOW_NS)
+        given = planner.answer(question, signs, Run(time.monotonic() + 60.0))
+        assert (given.kind, given.planner) == (Kind.POSITION, 'offline')
+    assert len(chat.asked) == 2 * CLUMSY
+
+
 def test_a_habit_is_tried_again_and_can_be_lost() -> None:
     habit = Habit()
     habit.note(stumbled=True)

@@ -7,7 +7,7 @@ import pytest
 
 from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.chat.client import Message, Reply, ToolCall
-from remembr_ros.agent.llm.in_parallel import in_parallel
+from remembr_ros.agent.in_parallel import in_parallel
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.offline.planner import OfflinePlanner
