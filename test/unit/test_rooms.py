@@ -57,14 +57,16 @@ ROOMS: dict[str, dict[str, set[str]]] = {
     'remembr_ros/agent': {
         'model': set(),
         'planner': {'model'},
+        'in_parallel': {'planner'},
         'times': {'model'},
         'chat': {'model', 'planner'},
         'overview': {'model', 'planner', 'times'},
         'offline': {'model', 'planner', 'times', 'overview'},
-        'llm': {'model', 'planner', 'times', 'chat', 'overview', 'offline'},  # one model of what is shown
-        'narrowed_recall': {'model', 'planner', 'llm'},
+        'llm': {'model', 'planner', 'in_parallel', 'times', 'chat', 'overview', 'offline'},
+        'narrowed_recall': {'model', 'planner', 'in_parallel'},
         'conversation': {'model', 'narrowed_recall'},  # and no parser: it is handed one
-        '': {'model', 'planner', 'times', 'chat', 'offline', 'llm', 'narrowed_recall', 'conversation'},
+        '': {'model', 'planner', 'times', 'chat', 'offline', 'llm', 'narrowed_recall', 'conversation'}
+        | {'in_parallel'},
     },
     'remembr_ros/nodes': {
         'base': set(),
