@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -79,7 +79,7 @@ def after_refusal(
     limits = re.search(r'max_(?:completion_)?tokens', reply)
     if limits and can.limit and can.limit in request and _is_unknown(reply):
         return replace(can, limit='max_completion_tokens' if can.limit == 'max_tokens' else '')
-    if fewer := _images_allowed(reply, sum(1 for _ in _images_in(request.get('messages', ())))):
+    if fewer := _images_allowed(reply, len(_images_in(request.get('messages', ())))):
         return replace(can, images=fewer)
     # The special before the general: "tool_choice" is about tools, too.
     for field, pattern, lost in _LOSSES:
@@ -99,12 +99,15 @@ def as_taken(request: Mapping[str, Any], can: Capabilities) -> dict[str, Any]:
     wished = taken.pop('max_tokens', None)
     if wished is not None and can.limit:
         taken[can.limit] = max(wished, MORE_TOKENS) if can.longer else wished
-    images = [*_images_in(taken['messages'])]
-    if can.images and len(images) > can.images:
-        kept = {images[i * len(images) // can.images] for i in range(can.images)}
+    images = _images_in(taken['messages'])
+    if 0 < can.images < len(images):
+        spread = {id(images[i * len(images) // can.images]) for i in range(can.images)}
+        dropped = {*map(id, images)} - spread
         taken['messages'] = [
-            {**message, 'content': _without_images(message['content'], number, kept)}
-            for number, message in enumerate(taken['messages'])
+            {**message, 'content': [part for part in message['content'] if id(part) not in dropped]}
+            if isinstance(message['content'], list)
+            else message
+            for message in taken['messages']
         ]
     return taken
 
@@ -193,20 +196,10 @@ def _images_allowed(reply: str, sent: int) -> int:
     return min(most, sent - 1)
 
 
-def _images_in(messages: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, int]]:
-    """Yield where images are: number of the message and of the part."""
-    for number, message in enumerate(messages):
-        content = message.get('content')
-        for index, part in enumerate(content if isinstance(content, list) else ()):
-            if part.get('type') == 'image_url':
-                yield number, index
-
-
-def _without_images(content: Any, number: int, kept: Collection[tuple[int, int]]) -> Any:
-    """Return a message's content with the images that are kept."""
-    if not isinstance(content, list):
-        return content
-    return [part for i, part in enumerate(content) if part.get('type') != 'image_url' or (number, i) in kept]
+def _images_in(messages: Sequence[Mapping[str, Any]]) -> list[Any]:
+    contents = (message.get('content') for message in messages)
+    parts = (part for content in contents if isinstance(content, list) for part in content)
+    return [part for part in parts if part.get('type') == 'image_url']
 
 
 def after_wordless_refusal(can: Capabilities, status: int, has_tools: bool) -> list[Capabilities]:

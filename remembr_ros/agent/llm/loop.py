@@ -5,19 +5,17 @@ After the querying phase of ReMEmbR (arXiv 2409.13682).
 
 import json
 import logging
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 
-from remembr_ros.agent.chat.client import ChatClient, Message, Reply, ToolCall
-from remembr_ros.agent.chat.loose_json import read_object
+from remembr_ros.agent.chat.client import ChatClient, Message, ToolCall
 from remembr_ros.agent.in_parallel import in_parallel
 from remembr_ros.agent.llm.budgeted_dialogue import MAX_FAULTS, BudgetedDialogue, prompt
 from remembr_ros.agent.llm.call_context import CallContext, Job, Tell
 from remembr_ros.agent.llm.recall_tools import Recalled, introduce, recall_question
-from remembr_ros.agent.llm.reply_text import MAX_CALLS, MAX_REPLY, calls_in_text
+from remembr_ros.agent.llm.reply_text import MAX_KEPT, as_kept, calls_of, results_of
 from remembr_ros.agent.llm.second_look import SecondLook
 from remembr_ros.agent.llm.sure_knowledge import Habit, held_against, is_answer
 from remembr_ros.agent.llm.tools import (
@@ -28,7 +26,6 @@ from remembr_ros.agent.llm.tools import (
     claim,
     job,
     parse_arguments,
-    tool_name,
     tools_for,
 )
 from remembr_ros.agent.model.answer import Answer, Question, Turn
@@ -46,9 +43,7 @@ from remembr_ros.memory.recall_protocol import Recall
 logger = logging.getLogger(__name__)
 
 TOKEN_BUDGET = 32_000  # Prompt tokens per question; three rounds of fifteen long captions take some 25,000
-MAX_KEPT = 2_000  # Characters of a reply, and of a call's arguments, that stay in the conversation
 _MOST = {'rounds': 10, 'calls_per_round': 10, 'memories_per_call': 50, 'token_budget': 10_000_000}
-_NAME = re.compile(r'[A-Za-z0-9_-]{1,64}')
 
 CUT_OFF = 'it was cut off before it called a tool; --reply-tokens or the parameter reply_tokens allows more'
 FIRST = 'Recalled for the question as it was asked'
@@ -139,8 +134,8 @@ class LoopPlanner:
             guided = last or unread or clumsy or dialogue.faults >= MAX_FAULTS
             forced = answer_tool(context.evidence.labels, kind_of(question.text)) if guided else None
             reply = dialogue.complete(forced, len(context.evidence))
-            calls, native = _calls(reply)
-            kept = tuple(map(_as_kept, calls)) if native else ()
+            calls, native = calls_of(reply)
+            kept = tuple(map(as_kept, calls)) if native else ()
             said = without_thoughts(reply.content)[:MAX_KEPT]
             dialogue.messages.append(Message('assistant', said, kept))
             unread = unread or not calls
@@ -161,7 +156,7 @@ class LoopPlanner:
                     return with_facts(replace(answer, planner=by, cost=run.ledger.usage), question)
             results = iter(self._recall(others, context, dialogue, last=last))
             texts = [complaint if call.name == ANSWER else next(results) for call in calls]
-            dialogue.messages += _results(list(zip(calls, texts, strict=True)), native)
+            dialogue.messages += results_of(list(zip(calls, texts, strict=True)), native)
             rounds += 1
             if last:
                 dialogue.fault('it did not answer when it had to')
@@ -276,32 +271,6 @@ def _said(call: ToolCall) -> tuple[str, str]:
 def _timed(job: Job) -> tuple[Tell, float]:
     began = time.monotonic()
     return job(), time.monotonic() - began
-
-
-def _calls(reply: Reply) -> tuple[tuple[ToolCall, ...], bool]:
-    """Return the calls of a reply, each with an id of its own, and whether they came as tool calls."""
-    native = bool(reply.tool_calls)
-    calls: list[ToolCall] = []
-    for index, call in enumerate((reply.tool_calls or calls_in_text(reply.content))[:MAX_CALLS]):
-        known = {other.id for other in calls}
-        ident = call.id if call.id and call.id not in known else f'call_{index}'
-        calls.append(replace(call, id=ident, name=tool_name(call.name), arguments=call.arguments[:MAX_REPLY]))
-    return tuple(calls), native
-
-
-def _as_kept(call: ToolCall) -> ToolCall:
-    """Return a call as it stays in the conversation: servers refuse one that they find malformed."""
-    arguments = json.dumps(read_object(call.arguments) or {})
-    if len(arguments) > MAX_KEPT:
-        arguments = '{}'
-    return replace(call, name=call.name if _NAME.fullmatch(call.name) else 'unknown', arguments=arguments)
-
-
-def _results(results: Sequence[tuple[ToolCall, str]], native: bool) -> list[Message]:
-    if native:
-        return [Message('tool', text, tool_call_id=call.id) for call, text in results]
-    text = '\n\n'.join(f'{call.name}: {text}' for call, text in results)
-    return [Message('user', f'Results:\n{text}')]
 
 
 def _before(turn: Turn, context: CallContext) -> str:

@@ -1,20 +1,23 @@
-"""Calls in the text of a reply, in whatever form a model writes them."""
+"""The calls of a reply: as a server hands them over, or in its text, in whatever form it has."""
 
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from operator import itemgetter
 from typing import Any
 
-from remembr_ros.agent.chat.client import ToolCall
-from remembr_ros.agent.chat.loose_json import objects_in, read_keywords
+from remembr_ros.agent.chat.client import Message, Reply, ToolCall
+from remembr_ros.agent.chat.loose_json import objects_in, read_keywords, read_object
 from remembr_ros.agent.llm.tools import ANSWER, TOOL_NAMES, first_argument, is_kind, tool_name
 from remembr_ros.chat_reply import without_thoughts
 
 MAX_REPLY = 20_000  # Characters of a reply that are read, and kept in a conversation
+MAX_KEPT = 2_000  # Characters of a reply, and of a call's arguments, that stay in the conversation
 MAX_CALLS = 20  # Calls read from one reply
+_NAME = re.compile(r'[A-Za-z0-9_-]{1,64}')
 _KEYS = ('tool', 'name', 'tool_name', 'recipient_name', 'function', 'action')
 _ARGUMENTS = ('arguments', 'parameters', 'args', 'input', 'action_input')
 _LISTS = ('calls', 'tool_calls', 'tool_uses')
@@ -50,6 +53,33 @@ _QUOTE = re.compile(r'<escape>|<\|"\|>')
 
 _Found = tuple[int, int, Sequence[tuple[str, Any]]]
 """Where something begins and ends, and the calls in it: names and arguments."""
+
+
+def calls_of(reply: Reply) -> tuple[tuple[ToolCall, ...], bool]:
+    """Return the calls of a reply, each with an id of its own, and whether they came as tool calls."""
+    native = bool(reply.tool_calls)
+    calls: list[ToolCall] = []
+    for index, call in enumerate((reply.tool_calls or calls_in_text(reply.content))[:MAX_CALLS]):
+        known = {other.id for other in calls}
+        ident = call.id if call.id and call.id not in known else f'call_{index}'
+        calls.append(replace(call, id=ident, name=tool_name(call.name), arguments=call.arguments[:MAX_REPLY]))
+    return tuple(calls), native
+
+
+def as_kept(call: ToolCall) -> ToolCall:
+    """Return a call as it stays in the conversation: servers refuse one that they find malformed."""
+    arguments = json.dumps(read_object(call.arguments) or {})
+    if len(arguments) > MAX_KEPT:
+        arguments = '{}'
+    return replace(call, name=call.name if _NAME.fullmatch(call.name) else 'unknown', arguments=arguments)
+
+
+def results_of(results: Sequence[tuple[ToolCall, str]], native: bool) -> list[Message]:
+    """Return what a model is told of its calls: as tool results or, where they came in text, as a user."""
+    if native:
+        return [Message('tool', text, tool_call_id=call.id) for call, text in results]
+    text = '\n\n'.join(f'{call.name}: {text}' for call, text in results)
+    return [Message('user', f'Results:\n{text}')]
 
 
 def calls_in_text(content: str) -> tuple[ToolCall, ...]:

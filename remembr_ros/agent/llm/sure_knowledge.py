@@ -1,17 +1,22 @@
 """What the rules surely know of a question: a model's answer is held against it."""
 
+import math
 from dataclasses import dataclass, replace
 
 from remembr_ros.agent.llm.call_context import CallContext
 from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.agent.model.confidence import WORDS
 from remembr_ros.agent.model.grounding import comparable
+from remembr_ros.agent.model.quoting import quoted
 from remembr_ros.errors import Ungrounded
-from remembr_ros.memory.model.recall import Hit
+from remembr_ros.geometry import distance
 from remembr_ros.timestamps import NS
 
 SURE = WORDS[0][0]  # of what the rules say, so that an answer that says otherwise has to be looked at again
 CLUMSY, TRIED_AGAIN = 2, 20  # questions
+MEASURED = frozenset((Kind.POSITION, Kind.TIME, Kind.DURATION))
+"""One of these in place of another is another answer."""
+
 APART_S = 60.0  # between times, and between durations, of which one is another answer
 
 
@@ -66,7 +71,7 @@ def held_against(
     if _same(known, answer, context) or (again and not found_nothing):
         return answer
     ((label, *_),) = context.evidence.add([replace(known.evidence[0], score=0.0)])
-    raise Ungrounded(f'{label} {"surely" if sure else "perhaps"} shows it: "{known.text[:200]}"')
+    raise Ungrounded(f'{label} {"surely" if sure else "perhaps"} shows it: {quoted(known.text[:200])}')
 
 
 def _denies(answer: Answer) -> bool:
@@ -78,9 +83,12 @@ def _same(known: Answer, answer: Answer, context: CallContext) -> bool:
     if _denies(answer) or _denies(known):
         return (answer.kind, answer.binary) == (known.kind, known.binary)
     if answer.kind is not known.kind:
-        return _share(known, answer)
+        return _share(known, answer) and not {answer.kind, known.kind} <= MEASURED
     if answer.kind is Kind.POSITION:
-        return _near(known.evidence[:1], answer, context) or _share(known, answer)
+        apart = math.inf
+        if known.pose and answer.pose and comparable(known, answer):
+            apart = distance(known.pose.position, answer.pose.position)
+        return apart <= context.question.same_place.radius_m or _share(known, answer)
     if answer.kind is Kind.TIME:
         return abs((answer.time_ns or 0) - (known.time_ns or 0)) <= APART_S * NS
     if answer.kind is Kind.DURATION:
@@ -91,17 +99,3 @@ def _same(known: Answer, answer: Answer, context: CallContext) -> bool:
 def _share(known: Answer, answer: Answer) -> bool:
     """Tell whether two answers rest on a memory in common."""
     return bool({hit.memory.id for hit in known.evidence} & {hit.memory.id for hit in answer.evidence})
-
-
-def _near(hits: tuple[Hit, ...], answer: Answer, context: CallContext) -> bool:
-    """Tell whether an answer is about the place of a memory."""
-    return any(
-        hit.memory.pose is not None
-        and answer.pose is not None
-        and comparable(hit.memory, answer)
-        and context.question.same_place.joins(
-            (answer.frame_id, answer.map_id), hit.memory.pose.position, [answer.pose.position]
-        )
-        == [True]
-        for hit in hits
-    )
