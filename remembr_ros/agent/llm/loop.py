@@ -12,22 +12,13 @@ from functools import partial
 
 from remembr_ros.agent.chat.client import ChatClient, Message, ToolCall
 from remembr_ros.agent.in_parallel import in_parallel
+from remembr_ros.agent.llm.answer_call import AnswerCall, Habit, claim, held_against, is_answer
 from remembr_ros.agent.llm.budgeted_dialogue import MAX_FAULTS, BudgetedDialogue, prompt
 from remembr_ros.agent.llm.call_context import CallContext, Job, Tell
 from remembr_ros.agent.llm.recall_tools import Recalled, introduce, recall_question
 from remembr_ros.agent.llm.reply_text import MAX_KEPT, as_kept, calls_of, results_of
 from remembr_ros.agent.llm.second_look import SecondLook
-from remembr_ros.agent.llm.sure_knowledge import Habit, held_against, is_answer
-from remembr_ros.agent.llm.tools import (
-    ANSWER,
-    LOOK_AGAIN,
-    AnswerCall,
-    answer_tool,
-    claim,
-    job,
-    parse_arguments,
-    tools_for,
-)
+from remembr_ros.agent.llm.tools import ANSWER, LOOK_AGAIN, answer_tool, job, parse_arguments, tools_for
 from remembr_ros.agent.model.answer import Answer, Question, Turn
 from remembr_ros.agent.model.answer_text import with_facts
 from remembr_ros.agent.model.grounding import ground

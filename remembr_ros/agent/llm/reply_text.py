@@ -11,7 +11,8 @@ from typing import Any
 
 from remembr_ros.agent.chat.client import Message, Reply, ToolCall
 from remembr_ros.agent.chat.loose_json import objects_in, read_keywords, read_object
-from remembr_ros.agent.llm.tools import ANSWER, TOOL_NAMES, first_argument, is_kind, tool_name
+from remembr_ros.agent.llm.answer_call import is_kind
+from remembr_ros.agent.llm.tools import ANSWER, TOOL_NAMES, first_argument, tool_name
 from remembr_ros.chat_reply import without_thoughts
 
 MAX_REPLY = 20_000  # Characters of a reply that are read, and kept in a conversation

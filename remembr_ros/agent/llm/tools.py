@@ -1,4 +1,4 @@
-"""The tools of the language model, each an Arguments class and a function; and the final answer.
+"""The tools of the language model, each an Arguments class and a function.
 
 A new one stands in one of the modules *_tools and in the table here.
 """
@@ -6,16 +6,16 @@ A new one stands in one of the modules *_tools and in the table here.
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import ValidationError
 
 from remembr_ros.agent.chat.client import Tool
 from remembr_ros.agent.chat.loose_json import read_object
-from remembr_ros.agent.llm.arguments import UNTOLD, Arguments, Labels, as_one_of
+from remembr_ros.agent.llm.answer_call import AnswerCall
+from remembr_ros.agent.llm.arguments import Arguments
 from remembr_ros.agent.llm.call_context import CallContext, Job
 from remembr_ros.agent.llm.deed_tool import WhatHappened, happened
-from remembr_ros.agent.llm.evidence import Evidence
 from remembr_ros.agent.llm.memory_tools import LookAgain, Measure, Read, look_again, measure, read
 from remembr_ros.agent.llm.object_tools import (
     Around,
@@ -37,47 +37,7 @@ from remembr_ros.agent.llm.recall_tools import (
     recall_time,
 )
 from remembr_ros.agent.model.answer import Kind
-from remembr_ros.agent.model.confidence import cited_confidence
-from remembr_ros.agent.model.grounding import Choice, Claim, without_invented_numbers
-from remembr_ros.agent.model.quoting import without_labels
-from remembr_ros.agent.model.relevance_model import AS_GOOD, SURE, as_unsure
-from remembr_ros.errors import InvalidRequest, ReplyInvalid, Unsupported
-
-_KINDS = as_one_of(
-    {
-        **dict.fromkeys(('where', 'place', 'location', 'pose'), 'position'),
-        **dict.fromkeys(('when', 'timestamp', 'datetime', 'date'), 'time'),
-        **dict.fromkeys(('yes_no', 'yes_or_no', 'boolean', 'bool'), 'binary'),
-        **dict.fromkeys(('notseen', 'unseen', 'not_found'), 'not_seen'),
-        'how_long': 'duration',
-        'string': 'text',
-    }
-)
-_CHOICES = as_one_of(
-    {
-        'closest': 'nearest',
-        'furthest': 'farthest',
-        **dict.fromkeys(('last', 'last_seen', 'newest', 'most_recent'), 'latest'),
-        **dict.fromkeys(('first_seen', 'oldest'), 'earliest'),
-        **dict.fromkeys(('most_frequent', 'most_common'), 'most_often'),
-        **dict.fromkeys(('all', 'each'), 'every'),
-        **dict.fromkeys(('as_cited', 'ordered', 'in_sequence'), 'in_order'),
-    }
-)
-
-
-class AnswerCall(Arguments):
-    """This ends it."""
-
-    kind: Annotated[Kind, BeforeValidator(_KINDS)]
-    text: str = Field('', max_length=4_000)
-    binary: bool | None = None
-    ids: Labels = Field(default_factory=list, max_length=50)
-    choice: Annotated[Choice, BeforeValidator(_CHOICES)] = Choice.CITED_FIRST
-    likely: bool = False
-    start_id: str | None = Field(None, json_schema_extra=UNTOLD)
-    end_id: str | None = Field(None, json_schema_extra=UNTOLD)
-
+from remembr_ros.errors import InvalidRequest, ReplyInvalid
 
 ANSWER = 'answer'
 LOOK_AGAIN = 'look_again'
@@ -119,11 +79,6 @@ def first_argument(name: str) -> str:
     """Return the name of a tool's first argument that it cannot do without; empty: there is none."""
     named = _SCHEMAS[name.lower()].model_fields.items()
     return next((name for name, field in named if field.is_required()), '')
-
-
-def is_kind(word: Any) -> bool:
-    """Tell whether a model may mean a kind of answer."""
-    return isinstance(word, str) and _KINDS(word) in {kind.value for kind in Kind}
 
 
 def compact(schema: Mapping[str, Any], definitions: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -241,80 +196,3 @@ def job(arguments: Arguments, context: CallContext) -> Job:
         if isinstance(arguments, schema):
             return make(arguments, context)
     raise InvalidRequest('that is nothing to be carried out')
-
-
-def cited(arguments: AnswerCall, evidence: Evidence) -> Claim:
-    """Return what an answer claims, with its citations looked up.
-
-    :raises Ungrounded: it cites a memory that was never recalled
-    """
-    hits = evidence.cite_all(arguments.ids)
-    if arguments.choice in (Choice.EARLIEST, Choice.LATEST):
-        hits = evidence.with_neighbours(hits)
-    start = evidence.cite(arguments.start_id) if arguments.start_id else None
-    end = evidence.cite(arguments.end_id) if arguments.end_id else None
-    if arguments.kind is Kind.DURATION and hits:
-        # Many models cite what it lasted through, and leave it at that.
-        start = start or min(hits, key=lambda hit: hit.memory.start_ns)
-        end = end or max(hits, key=lambda hit: hit.memory.end_ns)
-    return Claim(
-        arguments.kind, arguments.text, hits, arguments.binary, arguments.choice, start=start, end=end
-    )
-
-
-def claim(arguments: AnswerCall, context: CallContext) -> Claim:
-    """Return what an answer claims, with its citations looked up and without numbers of the model's own.
-
-    :raises Ungrounded: it cites a memory that was never recalled
-    :raises Unsupported: it says no or not seen, and nothing was recalled to say so
-    """
-    evidence, searched = context.evidence, context.searched
-    spoken = without_labels(arguments.text)
-    claimed = cited(arguments.model_copy(update={'text': spoken}), evidence)
-    if claimed.start and claimed.end:
-        ends = evidence.label(claimed.start), evidence.label(claimed.end)
-        claimed = replace(claimed, duration_s=evidence.lasted.get(ends))
-    if claimed.kind is Kind.NOT_SEEN and not context.recalls:
-        raise Unsupported('nothing was looked for yet; recall first')
-    if claimed.kind is Kind.BINARY and claimed.binary is False:
-        if not (any(total for _, total in searched) or claimed.evidence):
-            raise Unsupported('nothing was recalled that could tell "no" from "not seen"; recall first')
-        narrowed = [total for narrowed, total in searched if narrowed]
-        if narrowed and not any(narrowed):
-            raise Unsupported('nothing is remembered of that time and place: that is not_seen, not no')
-    claimed = _of_the_best(confident(claimed, context), context)
-    claimed = without_invented_numbers(claimed, context.question, evidence.told)
-    if arguments.likely and claimed.kind is Kind.POSITION:
-        text = f'{claimed.text or "There"} (most likely, not named)'
-        claimed = replace(claimed, text=text, confidence=as_unsure(claimed.confidence))
-    return claimed
-
-
-def _of_the_best(claimed: Claim, context: CallContext) -> Claim:
-    """Return a claim, of the nearest or farthest without memories that fit clearly worse than another."""
-    if claimed.choice not in (Choice.NEAREST, Choice.FARTHEST):
-        return claimed
-    asked, evidence = context.question.text, context.evidence
-    # Of what no recall by text found nobody knows how well it fits; what has no place is never the nearest.
-    known = [hit for hit in claimed.evidence if hit.memory.id in evidence.scores and hit.memory.pose]
-    likely = {
-        hit.memory.id: cited_confidence(asked, [hit], context.recall.embedder_name)
-        for hit in evidence.scored(known)
-    }
-    least = min(max(likely.values(), default=0.0) - AS_GOOD, SURE)
-    return replace(claimed, evidence=[h for h in claimed.evidence if likely.get(h.memory.id, 1.0) >= least])
-
-
-def confident(claimed: Claim, context: CallContext) -> Claim:
-    """Return a claim with how likely its memories show what was asked, or, if it says no, none does."""
-    evidence, asked = context.evidence, context.question.text
-    absent = claimed.kind is Kind.NOT_SEEN or (claimed.kind is Kind.BINARY and not claimed.binary)
-    shown = [*claimed.evidence, *(hit for hit in (claimed.start, claimed.end) if hit is not None)]
-    if absent:
-        shown = [best] if (best := evidence.best or evidence.first) is not None else []
-    likely = cited_confidence(asked, evidence.scored(shown), context.recall.embedder_name)
-    if shown and evidence.best is None:
-        likely = max(likely, context.sure)
-    if absent:
-        likely = 1.0 - likely if context.recalls else 0.0
-    return replace(claimed, confidence=likely)

@@ -8,9 +8,10 @@ from typing import ClassVar
 
 from remembr_ros.agent.chat.bounded_call import complete
 from remembr_ros.agent.chat.client import ChatClient, Message, Reply, ToolCall
+from remembr_ros.agent.llm.answer_call import AnswerCall, cited
 from remembr_ros.agent.llm.evidence import Evidence
 from remembr_ros.agent.llm.reply_text import MAX_REPLY, calls_in_text
-from remembr_ros.agent.llm.tools import ANSWER, TOOLS, AnswerCall, cited, parse_arguments
+from remembr_ros.agent.llm.tools import ANSWER, TOOLS, parse_arguments
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.answer_text import with_facts
 from remembr_ros.agent.model.grounding import Claim, ground, without_invented_numbers

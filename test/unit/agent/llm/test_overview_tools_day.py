@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 
 from remembr_ros.agent.chat.client import Reply, ToolCall
+from remembr_ros.agent.llm.answer_call import AnswerCall, claim
 from remembr_ros.agent.llm.call_context import CallContext
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.llm.overview_tools import EPISODES, MOST_LETTERS
-from remembr_ros.agent.llm.tools import ALL_TOOLS, AnswerCall, claim, job, parse_arguments
+from remembr_ros.agent.llm.tools import ALL_TOOLS, job, parse_arguments
 from remembr_ros.agent.model.answer import Kind, Question, Usage
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import InvalidRequest

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from remembr_ros.agent.llm.answer_call import AnswerCall, cited, claim, confident
 from remembr_ros.agent.llm.call_context import MAX_LOOKS, CallContext
 from remembr_ros.agent.llm.recall_tools import MOST_ROWS, ROOM, WHOLE
-from remembr_ros.agent.llm.tools import AnswerCall, cited, claim, confident, job, parse_arguments
+from remembr_ros.agent.llm.tools import job, parse_arguments
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.answer_text import with_facts
 from remembr_ros.agent.model.grounding import Claim, ground

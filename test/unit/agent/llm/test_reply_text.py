@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.agent.chat.loose_json import objects_in
+from remembr_ros.agent.llm.answer_call import AnswerCall
 from remembr_ros.agent.llm.reply_text import MAX_CALLS, calls_in_text
-from remembr_ros.agent.llm.tools import AnswerCall, parse_arguments, tool_name
+from remembr_ros.agent.llm.tools import parse_arguments, tool_name
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.chat_reply import without_thoughts
 from test.patience import patiently

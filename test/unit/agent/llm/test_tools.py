@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from remembr_ros.agent.llm.answer_call import AnswerCall
 from remembr_ros.agent.llm.budgeted_dialogue import prompt
-from remembr_ros.agent.llm.tools import ALL_TOOLS, TOOLS, AnswerCall, parse_arguments
+from remembr_ros.agent.llm.tools import ALL_TOOLS, TOOLS, parse_arguments
 from remembr_ros.errors import ReplyInvalid
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from remembr_ros.agent.chat.client import Message, Reply, ToolCall
+from remembr_ros.agent.llm.answer_call import CLUMSY, TRIED_AGAIN, Habit
 from remembr_ros.agent.llm.loop import LoopPlanner
-from remembr_ros.agent.llm.sure_knowledge import CLUMSY, TRIED_AGAIN, Habit
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
