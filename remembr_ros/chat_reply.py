@@ -53,6 +53,7 @@ def said_in(response: Any) -> Said:
         content = message.content
     except (AttributeError, IndexError, TypeError, KeyError) as error:
         raise ReplyInvalid('it has no message') from error
+    content = [content] if isinstance(content, dict) else content
     if isinstance(content, list):  # thoughts are parts of another type, with parts of their own
         parts = [part.get('text') for part in content if isinstance(part, dict) and not _is_thought(part)]
         content = ''.join(part for part in parts if isinstance(part, str))

@@ -34,6 +34,7 @@ def response(content: Any, finish_reason: Any = 'stop', **message: Any) -> Any:
             [{'type': 'reasoning', 'text': 'Let me see.'}, {'type': 'output_text', 'text': 'A lift.'}],
             'A lift.',
         ),
+        ({'type': 'text', 'text': 'A lift.'}, 'A lift.'),
         (['A lift.', 5, {'type': 'text'}, {'type': 'text', 'text': None}], ''),
         ('half \ud83d', 'half ?'),
     ],

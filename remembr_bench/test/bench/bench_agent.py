@@ -67,7 +67,7 @@ def _cost(recall: Recall, count: int) -> list[Figure]:
     calls, ours, theirs, memories = [], [], [], []
     for text in QUESTIONS:
         seen = _SeenRecall(recall)
-        chat = _Counting(_script(text), tokens)
+        chat = _Counting(_script(), tokens)
         answer = Agent(seen, [LoopPlanner(chat)]).ask(_question(text, count))
         calls.append(answer.cost.calls)
         ours.append(chat.tokens)
@@ -101,7 +101,7 @@ def _overhead(store: MemoryStore, of: Material, count: int) -> list[Figure]:
         spent = []
         for turn in range(repeats + 1):
             for text in QUESTIONS[: WARM_UP if turn == 0 else None]:
-                chat = _Timed(_script(text))
+                chat = _Timed(_script())
                 planner: Any = LoopPlanner(chat) if name == 'loop' else OfflinePlanner()
                 agent = Agent(store, [planner])
                 began = time.perf_counter()
@@ -120,10 +120,10 @@ def _question(text: str, count: int) -> Question:
     return Question(text, START_NS + count * EVERY_NS, Pose(50.0, 50.0), map_id='campus', asker='bench')
 
 
-def _script(text: str) -> list[Any]:
-    recall = ToolCall('call_1', 'recall_text', json.dumps({'query': text.rstrip('?.')}))
+def _script() -> list[Any]:
+    """Return a model that answers from what the question recalls."""
     answer = {'kind': 'text', 'text': 'It is in the first memory.', 'ids': ['m1']}
-    return [Reply('', (recall,)), Reply('', (ToolCall('call_2', 'answer', json.dumps(answer)),))]
+    return [Reply('', (ToolCall('call_1', 'answer', json.dumps(answer)),))]
 
 
 class _Counting(ScriptedChat):

@@ -1,8 +1,8 @@
-"""Prompt tokens of NaVQA's questions, each answered from one recall with the question as it is.
+"""Prompt tokens of NaVQA's questions, each answered from the first recall, with the question as it is.
 
     python -m test.bench.question_tokens --data NAVQA --memory FILE
 
-The model is a script: recall_text with the question, then an answer. What memories cost depends on their
+The model is a script: an answer. What memories cost depends on their
 captions, hardly on which are found, so that any embedder will do.
 """
 
@@ -11,7 +11,6 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -37,14 +36,10 @@ class EstimatingChat(ScriptedChat):
         return super().complete(call)
 
 
-def one_recall(text: str) -> EstimatingChat:
-    """Return a model that recalls a question as it is, then cites the first memory."""
+def one_recall() -> EstimatingChat:
+    """Return a model that cites the first memory."""
     answer = {'kind': 'text', 'text': 'It is in the first memory.', 'ids': ['m1']}
-    calls = ('recall_text', {'query': text}), ('answer', answer)
-    script: list[Any] = [
-        Reply('', (ToolCall(f'call_{i}', name, json.dumps(given)),)) for i, (name, given) in enumerate(calls)
-    ]
-    return EstimatingChat(script)
+    return EstimatingChat([Reply('', (ToolCall('call_0', 'answer', json.dumps(answer)),))])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -61,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             remember(sequence, store)
             tokens, calls = [], []
             for sample in sequence.samples:
-                chat = one_recall(sample.question.text)
+                chat = one_recall()
                 asked = Agent(WindowedRecall(store, sample.scope), [LoopPlanner(chat)])
                 calls.append(asked.ask(sample.question).cost.calls)
                 tokens.append(chat.tokens)

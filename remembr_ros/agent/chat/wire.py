@@ -81,6 +81,9 @@ def reply_of(response: Any, sent: int, must_call: str | None = None) -> Reply:
         tokens_of(letters) if completion is None else completion,
         estimated=prompt is None or completion is None,
     )
+    if not (calls or said.text or said.cut_off):  # a server may take a call for a part of the thoughts
+        thought = getattr(said.message, 'reasoning_content', None) or getattr(said.message, 'reasoning', None)
+        return Reply(sendable(thought) if isinstance(thought, str) else '', (), usage)
     if must_call and not calls and is_object(plain(said.text)):
         return Reply('', (ToolCall('call_0', must_call, plain(said.text)),), usage, cut_off=said.cut_off)
     return Reply(said.text, calls, usage, cut_off=said.cut_off)

@@ -26,7 +26,7 @@ _LISTS = ('calls', 'tool_calls', 'tool_uses')
 _KNOWN = rf'(?<![\w"\'])(?P<name>{"|".join(sorted(TOOL_NAMES, key=len, reverse=True))})'
 _TEMPLATE = (
     r'(?:[\s"\'`*:>\])=(]|<\|[^|>]{1,40}\|>|<\uff5c[^\uff5c>]{1,40}\uff5c>|\[ARGS\]|\[CALL_ID\]\w*|\d+'
-    r'|json\b|commentary\b|call\b|arguments\b|(?i:action input)){0,12}'
+    r'|json\b|code\b|commentary\b|call\b|arguments\b|(?i:action input)){0,12}'
 )
 """What templates have between the name of a tool and the object with its arguments."""
 _NAMED = re.compile(rf'(?:{_KNOWN}|<function=(?P<given>[\w.]{{1,64}})>){_TEMPLATE}(?=\{{)')

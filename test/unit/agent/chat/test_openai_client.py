@@ -69,6 +69,12 @@ def test_a_thinking_model_gets_the_tokens_it_needs(server: ScriptedServer, conne
     assert [request.body['max_tokens'] for request in server.requests] == [1_000, 8_000, 8_000]
 
 
+def test_a_call_that_a_server_takes_for_a_thought_is_read(server: ScriptedServer, connect: Any) -> None:
+    call = '<tool_call>{"name": "recall_text", "arguments": {"query": "lift"}}</tool_call>'
+    server.reply = [said({'role': 'assistant', 'content': None, 'reasoning_content': call})]
+    assert complete(connect()).content == call
+
+
 def test_content_in_parts_is_one_text_without_thoughts(server: ScriptedServer, connect: Any) -> None:
     parts = [
         {'type': 'thinking', 'thinking': [{'type': 'text', 'text': 'Let me see.'}]},

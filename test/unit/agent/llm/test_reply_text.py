@@ -118,6 +118,8 @@ AS_MODELS_WRITE_IT = {
     f'commentary to=functions.recall_text <|constrain|>json<|message|>{QUERY}<|call|>',
     'Harmony, the recipient first': '<|start|>assistant to=functions.recall_text<|channel|>commentary json'
     f'<|message|>{QUERY}<|call|>',
+    'Harmony, as code among the thoughts': '<|channel|>analysis to=functions.recall_text code<|message|>'
+    f'{QUERY}<|call|>',
     'Harmony, without its tokens': f'analysisWe need {OTHER}.assistantcommentary to=functions.recall_text '
     f'json{QUERY}',
     'Mistral': f'[TOOL_CALLS][{{"name": "recall_text", "arguments": {QUERY}}}]',
