@@ -58,7 +58,7 @@ class AgentParameters(NodeParameters, PoseParameters, NavigationParameters):
     reply_tokens: int = parameter(
         1000,
         'tokens of one reply, thoughts included; one that is cut off is asked for again with more',
-        '1 to 1000000',
+        '1 to 100000',
     )
     recall_timeout: float = parameter(5.0, 'wait so long for the memory node', '0.05 to 600 s', live=True)
     parallel_questions: int = parameter(4, 'questions answered at the same time', '1 to 64')

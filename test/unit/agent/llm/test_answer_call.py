@@ -94,6 +94,16 @@ def test_an_answer_that_the_rules_share_is_taken_at_once(signs: MemoryStore) -> 
     assert (first[0].planner, len(first[1].asked)) == ('scripted', 1)
 
 
+def test_what_is_counted_is_looked_for(signs: MemoryStore) -> None:
+    one = answer(kind='text', text='One sign reads EXIT.', ids=['m1'])
+    listed = Reply('', (ToolCall('b', 'list_all', '{"query": "exit"}'),))
+    given, chat = asked(signs, 'How many exits are there?', one, listed, one)
+    assert (given.planner, len(chat.asked)) == ('scripted', 3)
+    assert 'list_all counts' in chat.asked[1][0][-1].content
+    given, chat = asked(signs, 'How many exits are there?', one, one)
+    assert (given.planner, len(chat.asked)) == ('offline', 2)
+
+
 def test_no_becomes_cannot_tell_where_only_signs_were_read(signs: MemoryStore) -> None:
     given, _ = asked(signs, 'Did you see a dog?', answer(kind='binary', binary=False))
     assert (given.kind, given.planner) == (Kind.NOT_SEEN, 'scripted')

@@ -1,6 +1,7 @@
 """ask --trace, and trace, which reads it."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,18 +14,24 @@ from test.scripted.server import ScriptedReply, ScriptedServer
 Run = Callable[..., tuple[int, str, str]]
 
 RECALL = ToolCall('a', 'recall_text', '{"query": "lift"}')
-ANSWER = ToolCall('b', 'answer', '{"kind": "position", "text": "By the stairs.", "ids": ["m1"]}')
+
+
+def reply(body: dict[str, Any]) -> ScriptedReply:
+    """Recall, then cite the memory that shows the thing asked for."""
+    if body['messages'][-1]['role'] == 'user':
+        return ScriptedReply('Hm.', (RECALL,), 100, 7)
+    shown = '\n'.join(message['content'] or '' for message in body['messages'])
+    thing = 'printer' if 'the printer?' in shown else 'lift'
+    label = re.findall(rf'\[(m\d+)\][^\n]*\b{thing}\b', shown, re.IGNORECASE)[0]
+    arguments = {'kind': 'position', 'text': 'By the stairs.', 'ids': [label]}
+    return ScriptedReply('Hm.', (ToolCall('b', 'answer', json.dumps(arguments)),), 100, 7)
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
     for name in ('OPENAI_API_KEY', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy', 'REMEMBR_TRACE'):
         monkeypatch.delenv(name, raising=False)
-    with ScriptedServer(
-        lambda body: ScriptedReply(
-            'Hm.', (RECALL,) if body['messages'][-1]['role'] == 'user' else (ANSWER,), 100, 7
-        )
-    ) as made:
+    with ScriptedServer(reply) as made:
         yield made
 
 
