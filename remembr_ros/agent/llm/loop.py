@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 TOKEN_BUDGET = 32_000  # Prompt tokens per question; three rounds of fifteen long captions take some 25,000
 _MOST = {'rounds': 10, 'calls_per_round': 10, 'memories_per_call': 50, 'token_budget': 10_000_000}
 
-CUT_OFF = 'it was cut off before it called a tool; --reply-tokens or the parameter reply_tokens allows more'
+CUT_OFF = 'it was cut off at its limit of tokens; --reply-tokens, or the parameter reply_tokens, allows more'
 FIRST = 'Recalled for the question as it was asked'
 
 

@@ -126,7 +126,7 @@ def answer_tool(labels: Sequence[str], kind: Kind | None) -> Tool:
     """
     (tool,) = (tool for tool in ALL_TOOLS if tool.name == ANSWER)
     properties = {'ids': {'type': 'array', 'items': {'type': 'string', 'enum': [*labels]}}}
-    properties |= {k: v for k, v in tool.parameters['properties'].items() if k != 'ids'}
+    properties |= {k: v for k, v in tool.parameters['properties'].items() if k not in ('ids', 'likely')}
     required = ['ids', 'kind', 'text']
     if kind is None:  # yes-or-no questions leave no doubt
         properties['kind'] = {
