@@ -14,7 +14,6 @@
     ├── ChatUnavailable     the language model's server cannot be reached, or refused
     ├── ReplyInvalid        the language model's replies could not be used
     ├── Ungrounded          the answer cites memories that were never recalled
-    │   └── Unsupported     nothing that was recalled supports the answer
     ├── BudgetExceeded      a deadline, a number of calls or of tokens is used up
     ├── Cancelled           whoever asked does not want the answer any more
     ├── StalePose           no pose is known near enough to the asked time
@@ -109,10 +108,6 @@ class ReplyInvalid(RemembrError):
 
 class Ungrounded(RemembrError):
     """Raised when an answer cites memories that were never recalled."""
-
-
-class Unsupported(Ungrounded):
-    """Raised when nothing that was recalled supports the answer."""
 
 
 class BudgetExceeded(RemembrError):

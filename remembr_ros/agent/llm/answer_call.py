@@ -14,7 +14,7 @@ from remembr_ros.agent.model.confidence import WORDS, cited_confidence
 from remembr_ros.agent.model.grounding import Choice, Claim, comparable, without_invented_numbers
 from remembr_ros.agent.model.quoting import quoted, without_labels
 from remembr_ros.agent.model.relevance_model import AS_GOOD, SURE, as_unsure
-from remembr_ros.errors import Ungrounded, Unsupported
+from remembr_ros.errors import Ungrounded
 from remembr_ros.geometry import distance
 from remembr_ros.timestamps import NS
 
@@ -91,7 +91,7 @@ def claim(arguments: AnswerCall, context: CallContext) -> Claim:
     """Return what an answer claims, with its citations looked up and without numbers of the model's own.
 
     :raises Ungrounded: it cites a memory that was never recalled
-    :raises Unsupported: it says no or not seen, and nothing was recalled to say so
+    :raises Ungrounded: it says no or not seen, and nothing was recalled to say so
     """
     evidence, searched = context.evidence, context.searched
     spoken = without_labels(arguments.text)
@@ -100,13 +100,13 @@ def claim(arguments: AnswerCall, context: CallContext) -> Claim:
         ends = evidence.label(claimed.start), evidence.label(claimed.end)
         claimed = replace(claimed, duration_s=evidence.lasted.get(ends))
     if claimed.kind is Kind.NOT_SEEN and not context.recalls:
-        raise Unsupported('nothing was looked for yet; recall first')
+        raise Ungrounded('nothing was looked for yet; recall first')
     if claimed.kind is Kind.BINARY and claimed.binary is False:
         if not (any(total for _, total in searched) or claimed.evidence):
-            raise Unsupported('nothing was recalled that could tell "no" from "not seen"; recall first')
+            raise Ungrounded('nothing was recalled that could tell "no" from "not seen"; recall first')
         narrowed = [total for narrowed, total in searched if narrowed]
         if narrowed and not any(narrowed):
-            raise Unsupported('nothing is remembered of that time and place: that is not_seen, not no')
+            raise Ungrounded('nothing is remembered of that time and place: that is not_seen, not no')
     claimed = _of_the_best(confident(claimed, context), context)
     claimed = without_invented_numbers(claimed, context.question, evidence.told)
     if arguments.likely and claimed.kind is Kind.POSITION:

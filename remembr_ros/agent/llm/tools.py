@@ -125,23 +125,22 @@ def answer_tool(labels: Sequence[str], kind: Kind | None) -> Tool:
     :param kind: that the question wants; None: nobody can tell
     """
     (tool,) = (tool for tool in ALL_TOOLS if tool.name == ANSWER)
-    properties = {'ids': {'type': 'array', 'items': {'type': 'string', 'enum': [*labels]}}}
-    properties |= {k: v for k, v in tool.parameters['properties'].items() if k not in ('ids', 'likely')}
-    required = ['ids', 'kind', 'text']
-    if kind is None:  # yes-or-no questions leave no doubt
-        properties['kind'] = {
-            'type': 'string',
-            'enum': [kind.value for kind in Kind if kind is not Kind.BINARY],
-        }
-        del properties['binary']
-    else:
-        properties['kind'] = {'type': 'string', 'enum': [kind.value, Kind.NOT_SEEN.value]}
-        unused = {'binary'} if kind is not Kind.BINARY else set()
-        unused |= {'text'} if kind in (Kind.POSITION, Kind.TIME, Kind.DURATION) else {'choice'}
-        properties = {k: v for k, v in properties.items() if k not in unused}
-        required = [name for name in ('ids', 'kind', 'binary', 'text') if name in properties]
-    parameters = {'type': 'object', 'properties': properties, 'required': required}
-    return replace(tool, parameters={**parameters, 'additionalProperties': False})
+    wanted = {None: ('ids', 'kind', 'text', 'choice'), Kind.BINARY: ('ids', 'kind', 'binary', 'text')}
+    names = wanted.get(kind, ('ids', 'kind', 'choice'))
+    # Yes-or-no questions leave no doubt.
+    kinds = [kind, Kind.NOT_SEEN] if kind else [kind for kind in Kind if kind is not Kind.BINARY]
+    properties = {
+        **tool.parameters['properties'],
+        'ids': {'type': 'array', 'items': {'type': 'string', 'enum': [*labels]}},
+        'kind': {'type': 'string', 'enum': [kind.value for kind in kinds]},
+    }
+    parameters = {
+        'type': 'object',
+        'properties': {name: properties[name] for name in names},
+        'required': [name for name in names if name != 'choice'],
+        'additionalProperties': False,
+    }
+    return replace(tool, parameters=parameters)
 
 
 OF_OBJECTS = frozenset(('find_objects', 'object_history', 'around'))

@@ -10,7 +10,7 @@ from fractions import Fraction
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.quoting import ORDINALS, TENS, TO_TWENTY
 from remembr_ros.agent.model.same_place import SamePlace
-from remembr_ros.errors import Ungrounded, Unsupported
+from remembr_ros.errors import Ungrounded
 from remembr_ros.geometry import distance
 from remembr_ros.memory.matching.ranking import split_sentences
 from remembr_ros.memory.model.recall import Hit
@@ -117,8 +117,8 @@ def comparable(place: Placed, other: Placed) -> bool:
 def ground(claim: Claim, question: Question, planner: str) -> Answer:
     """Return the answer with every number taken from the evidence.
 
-    :raises Unsupported: no memory is cited, or none that has the place asked for
-    :raises Ungrounded: the evidence does not make an answer of this kind; the message says what is missing
+    :raises Ungrounded: no memory is cited, none that has the place asked for, or they make no answer of this
+        kind; the message says what is missing
     """
     if claim.kind is Kind.NOT_SEEN:
         return Answer(
@@ -144,12 +144,12 @@ def ground(claim: Claim, question: Question, planner: str) -> Answer:
     if claim.kind is Kind.BINARY and claim.binary is None:
         raise Ungrounded('a yes-or-no answer needs binary: true or false')
     if not evidence and not (claim.kind is Kind.BINARY and claim.binary is False):
-        raise Unsupported('an answer needs at least one memory as evidence; without any, answer not_seen')
+        raise Ungrounded('an answer needs at least one memory as evidence; without any, answer not_seen')
     candidates = evidence
     if claim.kind is Kind.POSITION:
         candidates = [hit for hit in evidence if hit.memory.pose is not None]
         if not candidates:
-            raise Unsupported('none of the cited memories has a place; cite one that has, or answer not_seen')
+            raise Ungrounded('none of the cited memories has a place; cite one that has, or answer not_seen')
     decisive = choose(candidates, claim.choice, question) if candidates else None
     memory = decisive.memory if decisive else None
     time_ns: int | None = None

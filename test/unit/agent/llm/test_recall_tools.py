@@ -13,7 +13,7 @@ from remembr_ros.agent.model.answer_text import with_facts
 from remembr_ros.agent.model.grounding import Claim, ground
 from remembr_ros.agent.model.memory_prompt import whereabouts
 from remembr_ros.agent.planner import Run
-from remembr_ros.errors import InvalidRequest, Ungrounded, Unsupported
+from remembr_ros.errors import InvalidRequest, Ungrounded
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Scope, Survey
 from remembr_ros.memory.model.record import Memory
@@ -234,17 +234,17 @@ def test_labels_are_not_spoken(context: CallContext) -> None:
 
 def test_no_takes_a_recall(context: CallContext) -> None:
     no = '{"kind": "binary", "binary": false}'
-    with pytest.raises(Unsupported):
+    with pytest.raises(Ungrounded):
         answered(context, no)
     call(context, 'recall_text', '{"query": "lift", "when": "yesterday"}')
-    with pytest.raises(Unsupported):  # nothing is remembered of that time
+    with pytest.raises(Ungrounded):  # nothing is remembered of that time
         answered(context, no)
     call(context, 'recall_text', '{"query": "lift", "when": "today"}')
     assert answered(context, no).binary is False
 
 
 def test_not_seen_takes_a_recall(context: CallContext) -> None:
-    with pytest.raises(Unsupported, match='recall first'):
+    with pytest.raises(Ungrounded, match='recall first'):
         answered(context, '{"kind": "not_seen"}')
     call(context, 'recall_text', '{"query": "dragon", "when": "yesterday"}')
     assert answered(context, '{"kind": "not_seen"}').kind is Kind.NOT_SEEN
@@ -255,7 +255,7 @@ def test_no_is_not_said_of_a_time_and_place_without_memories(context: CallContex
     call(context, 'recall_text', f'{{"query": "dragon", {narrowed}}}')
     call(context, 'recall_text', '{"query": "dragon"}')
     for ids in ('[]', '["m1"]'):
-        with pytest.raises(Unsupported, match='not_seen'):
+        with pytest.raises(Ungrounded, match='not_seen'):
             answered(context, f'{{"kind": "binary", "binary": false, "ids": {ids}}}')
     call(context, 'recall_text', '{"query": "dragon", "when": "today"}')
     assert answered(context, '{"kind": "binary", "binary": false}').binary is False

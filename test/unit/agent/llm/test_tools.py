@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from remembr_ros.agent.llm.answer_call import AnswerCall
 from remembr_ros.agent.llm.budgeted_dialogue import prompt
-from remembr_ros.agent.llm.tools import ALL_TOOLS, TOOLS, parse_arguments
+from remembr_ros.agent.llm.tools import ALL_TOOLS, TOOLS, answer_tool, parse_arguments, tool_name
+from remembr_ros.agent.model.answer import Kind
+from remembr_ros.agent.offline.request import kind_of
 from remembr_ros.errors import ReplyInvalid
 
 
@@ -159,3 +161,60 @@ def test_the_prompt_names_nothing_that_no_schema_has() -> None:
     text = prompt('system')
     assert {'radius', 'limit', 'likely', 'nearest'} <= set(re.findall(r'`(\w+)`', text)) <= known
     assert 'conflicts' in text
+
+
+@pytest.mark.parametrize(
+    ('kind', 'names', 'kinds'),
+    [
+        (None, ['ids', 'kind', 'text', 'choice'], ['text', 'position', 'time', 'duration', 'not_seen']),
+        (Kind.BINARY, ['ids', 'kind', 'binary', 'text'], ['binary', 'not_seen']),
+        (Kind.TIME, ['ids', 'kind', 'choice'], ['time', 'not_seen']),
+    ],
+)
+def test_an_answer_is_narrowed_down_to_what_can_be_said(
+    kind: Kind | None, names: list[str], kinds: list[str]
+) -> None:
+    parameters = answer_tool(['m1', 'm2'], kind).parameters
+    properties = parameters['properties']
+    assert list(properties) == names
+    assert properties['ids']['items']['enum'] == ['m1', 'm2']
+    assert properties['kind']['enum'] == kinds
+    assert set(names) - set(parameters['required']) <= {'choice'}
+
+
+@pytest.mark.parametrize(
+    ('text', 'kind'),
+    [
+        ('Where is the lift?', Kind.POSITION),
+        ('Can you take me to the lift?', Kind.POSITION),
+        ('Please, when did you see it?', Kind.TIME),
+        ('How long did you stand there?', Kind.DURATION),
+        ('Is there a lift?', Kind.BINARY),
+        ('What color jacket was the person wearing?', None),
+        ('Which direction did you turn?', None),
+    ],
+)
+def test_the_first_words_of_a_question_tell_what_it_wants(text: str, kind: Kind | None) -> None:
+    assert kind_of(text) is kind
+
+
+def test_citations_are_asked_for_and_understood_without() -> None:
+    (answer,) = (tool for tool in ALL_TOOLS if tool.name == 'answer')
+    assert answer.parameters['required'] == ['kind', 'ids']
+    assert parse_arguments('answer', '{"kind": "not_seen"}') == AnswerCall(kind=Kind.NOT_SEEN)
+
+
+@pytest.mark.parametrize(
+    'name',
+    [
+        *(
+            'recall_text',
+            'functions.recall_text',
+            'functions.recall_text:0',
+            'recall_text<|channel|>commentary',
+        ),
+        *('recall-text', 'RecallText', ' recall_text\n', 'recall_text<|constrain|>json'),
+    ],
+)
+def test_a_name_is_known_whatever_of_a_template_is_left_at_it(name: str) -> None:
+    assert tool_name(name) == 'recall_text'
