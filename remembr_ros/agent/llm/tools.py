@@ -129,9 +129,10 @@ def answer_tool(labels: Sequence[str], kind: Kind | None) -> Tool:
     names = wanted.get(kind, ('ids', 'kind', 'choice'))
     # Yes-or-no questions leave no doubt.
     kinds = [kind, Kind.NOT_SEEN] if kind else [kind for kind in Kind if kind is not Kind.BINARY]
+    label = {'type': 'string', 'enum': [*labels]} if labels else {'type': 'string'}  # none is no schema
     properties = {
         **tool.parameters['properties'],
-        'ids': {'type': 'array', 'items': {'type': 'string', 'enum': [*labels]}},
+        'ids': {'type': 'array', 'items': label},
         'kind': {'type': 'string', 'enum': [kind.value for kind in kinds]},
     }
     parameters = {

@@ -179,6 +179,7 @@ def test_an_answer_is_narrowed_down_to_what_can_be_said(
     assert list(properties) == names
     assert properties['ids']['items']['enum'] == ['m1', 'm2']
     assert properties['kind']['enum'] == kinds
+    assert 'enum' not in answer_tool([], kind).parameters['properties']['ids']['items']
     assert set(names) - set(parameters['required']) <= {'choice'}
 
 
