@@ -193,7 +193,7 @@ def held_against(
     looked = context.recalls > 1  # besides the first recall, which is not its own
     if context.asked.counting and not looked and known.evidence and answer.kind is Kind.TEXT:
         raise Ungrounded('a few memories are no count; list_all counts what was seen, happened what was done')
-    if not known.evidence or _denies(known) or not (sure or (found_nothing and not looked)):
+    if not known.evidence or _denies(known) or not (sure or not looked):
         return answer
     if _same(known, answer, context) or (again and not found_nothing):
         return answer

@@ -94,6 +94,23 @@ def test_an_answer_that_the_rules_share_is_taken_at_once(signs: MemoryStore) -> 
     assert (first[0].planner, len(first[1].asked)) == ('scripted', 1)
 
 
+def test_an_answer_without_a_search_is_looked_at_again_where_the_rules_think_of_another(
+    signs: MemoryStore,
+) -> None:
+    def exit_sign(messages: Sequence[Message]) -> Reply:
+        (label,) = re.findall(r'\[(m\d)\][^\n]*EXIT', messages[1].content)
+        return answer(kind='position', ids=[label])
+
+    search = Reply('', (ToolCall('b', 'recall_text', '{"query": "a place to copy a page"}'),))
+    question = 'Where is the broken printer?'
+    known = OfflinePlanner().answer(Question(question, NOW_NS), signs, Run(time.monotonic() + 60.0))
+    assert (known.kind, known.confidence < 0.75) == (Kind.POSITION, True)
+    _, chat = asked(signs, question, exit_sign, exit_sign)
+    assert 'perhaps shows it' in chat.asked[1][0][-1].content
+    _, chat = asked(signs, question, search, exit_sign)
+    assert len(chat.asked) == 2
+
+
 def test_what_is_counted_is_looked_for(signs: MemoryStore) -> None:
     one = answer(kind='text', text='One sign reads EXIT.', ids=['m1'])
     listed = Reply('', (ToolCall('b', 'list_all', '{"query": "exit"}'),))
