@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from remembr_ros.bounded_request import TimeOver
 from remembr_ros.chat_endpoint import Refused
+from remembr_ros.errors import ChatUnavailable
 
 logger = logging.getLogger(__name__)
 
@@ -143,6 +145,7 @@ class Negotiation:
         """
         can = can or self.can
         refused: Refused | None = None
+        cut: Any = None
         for _ in range(MAX_REFUSALS):
             request = request_of(can)
             try:
@@ -153,9 +156,13 @@ class Negotiation:
                     raise
                 can, refused = less, refusal
                 continue
+            except (ChatUnavailable, TimeOver):
+                if cut is None:
+                    raise
+                response = cut  # there is no time for more tokens
             cut_off = is_cut_off(response)
             if cut_off and can.longer is None and 0 < request.get(can.limit, 0) < MORE_TOKENS:
-                can = replace(can, longer=True)
+                can, cut = replace(can, longer=True), response
                 continue
             if cut_off and can.longer and not self.can.longer:
                 can = replace(can, longer=False)  # it runs on

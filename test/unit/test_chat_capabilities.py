@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from remembr_ros.bounded_request import TimeOver
 from remembr_ros.chat_capabilities import MORE_TOKENS, Capabilities, Negotiation, after_refusal, as_taken
 from remembr_ros.chat_endpoint import Refused
+from remembr_ros.errors import ChatUnavailable
 
 ALL = Capabilities()
 
@@ -174,6 +176,15 @@ def test_a_model_that_runs_on_is_not_asked_for_more_twice() -> None:
     assert (len(sent), reply, known.can.longer) == (2, 'cut', False)
     sent, reply = negotiated(['cut'], asked(), known)
     assert ([body['max_tokens'] for body in sent], reply) == ([1_000], 'cut')
+
+
+@pytest.mark.parametrize('failure', [TimeOver(), ChatUnavailable('gone')])
+def test_where_there_is_no_time_for_more_tokens_what_was_cut_off_counts(failure: Exception) -> None:
+    known = Negotiation()
+    sent, reply = negotiated(['cut', failure], asked(), known)
+    assert (len(sent), reply, known.can.longer) == (2, 'cut', False)
+    with pytest.raises(type(failure)):
+        negotiated([failure], asked(), Negotiation())
 
 
 def test_a_limit_of_ones_own_that_is_larger_stays() -> None:

@@ -149,7 +149,8 @@ def confident(claimed: Claim, context: CallContext) -> Claim:
 class Habit:
     """Whether a model has used its tools of late.
 
-    :param stumbled: questions in a row in which it could not, or was overruled
+    :param stumbled: questions in a row in which it could not, was overruled, or insisted on what the rules
+        know better
     """
 
     stumbled: int = 0
@@ -195,7 +196,10 @@ def held_against(
         raise Ungrounded('a few memories are no count; list_all counts what was seen, happened what was done')
     if not known.evidence or _denies(known) or not (sure or not looked):
         return answer
-    if _same(known, answer, context) or (again and not found_nothing):
+    if _same(known, answer, context):
+        return answer
+    if again and not found_nothing:
+        context.insists = sure
         return answer
     ((label, *_),) = context.evidence.add([replace(known.evidence[0], score=0.0)])
     raise Ungrounded(f'{label} {"surely" if sure else "perhaps"} shows it: {quoted(known.text[:200])}')

@@ -56,6 +56,8 @@ class CallContext:
     """Of each recall: whether it was about a time or a place, and memories in that."""
     sure: float = field(default=0.0, init=False)
     """How likely what a tool told of a whole time is of it, as no recall by text says how well it fits."""
+    insists: bool = field(default=False, init=False)
+    """The model has said again what the rules surely know better."""
     told: dict[tuple[str, str], str] = field(default_factory=dict, init=False)
     """What calls were told, by name and arguments: a call that is repeated is told the same."""
     looks_left: int = field(default=MAX_LOOKS, init=False)

@@ -110,7 +110,7 @@ class LoopPlanner:
         )
         context.reserve = dialogue.reserve
         answer = self._conversed(dialogue, context)
-        self.habit.note(stumbled=dialogue.faults > 0)
+        self.habit.note(stumbled=dialogue.faults > 0 or context.insists)
         return answer
 
     def _conversed(self, dialogue: BudgetedDialogue, context: CallContext) -> Answer:

@@ -79,14 +79,20 @@ def test_who_insists_on_not_having_seen_it_is_overruled(signs: MemoryStore) -> N
     assert (given.kind, given.planner, len(chat.asked)) == (Kind.POSITION, 'offline', 2)
 
 
-def test_who_insists_on_another_memory_is_believed(signs: MemoryStore) -> None:
+def test_who_insists_on_another_memory_is_believed_but_not_for_long(signs: MemoryStore) -> None:
     def exit_sign(messages: Sequence[Message]) -> Reply:
         (label,) = re.findall(r'\[(m\d)\][^\n]*EXIT', messages[1].content)
         return answer(kind='position', ids=[label])
 
-    given, chat = asked(signs, 'Where is room 117?', exit_sign, exit_sign)
-    assert (given.planner, len(chat.asked)) == ('scripted', 2)
-    assert given.evidence[0].memory.scene_text == ('EXIT',)
+    chat = ScriptedChat([exit_sign] * 2 * CLUMSY)
+    planner = LoopPlanner(chat, rules=OfflinePlanner())
+    for asked_before in range(CLUMSY):
+        assert not planner.habit.is_clumsy
+        question = Question('Where is room 117?', NOW_NS)
+        given = planner.answer(question, signs, Run(time.monotonic() + 60.0))
+        assert (given.planner, len(chat.asked)) == ('scripted', 2 * (asked_before + 1))
+        assert given.evidence[0].memory.scene_text == ('EXIT',)
+    assert planner.habit.is_clumsy
 
 
 def test_an_answer_that_the_rules_share_is_taken_at_once(signs: MemoryStore) -> None:
