@@ -12,7 +12,7 @@ from functools import partial
 
 from remembr_ros.agent.chat.client import ChatClient, Message, ToolCall
 from remembr_ros.agent.in_parallel import in_parallel
-from remembr_ros.agent.llm.answer_call import AnswerCall, Habit, claim, held_against, is_answer
+from remembr_ros.agent.llm.answer_call import AnswerCall, Habit, claim, held_against, is_answer, is_small
 from remembr_ros.agent.llm.budgeted_dialogue import MAX_FAULTS, BudgetedDialogue, prompt
 from remembr_ros.agent.llm.call_context import CallContext, Job, Tell
 from remembr_ros.agent.llm.recall_tools import Recalled, introduce, recall_question
@@ -75,8 +75,13 @@ class LoopPlanner:
     def name(self) -> str:
         return self.chat.model
 
+    @property
+    def _is_clumsy(self) -> bool:
+        """Whether it is asked for its answer alone, and only what the rules cannot answer."""
+        return self.rules is not None and (self.habit.is_clumsy or is_small(self.name))
+
     def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
-        known = self.rules.answer(question, recall, run) if self.rules and self.habit.is_clumsy else None
+        known = self.rules.answer(question, recall, run) if self.rules and self._is_clumsy else None
         if known is not None and is_answer(known):
             return known
         try:
@@ -116,13 +121,12 @@ class LoopPlanner:
     def _conversed(self, dialogue: BudgetedDialogue, context: CallContext) -> Answer:
         """Return the answer that a conversation ends with."""
         question, run = context.question, context.run
-        clumsy = self.rules is not None and self.habit.is_clumsy
         rounds, unread = 0, False
         while True:
             # One round more than allowed, in which it can only answer; faults have their own budget.
             last = rounds >= self.rounds or dialogue.must_answer
             # A model that calls nothing can answer all the same, where a schema guides it.
-            guided = last or unread or clumsy or dialogue.faults >= MAX_FAULTS
+            guided = last or unread or self._is_clumsy or dialogue.faults >= MAX_FAULTS
             forced = answer_tool(context.evidence.labels, kind_of(question.text)) if guided else None
             reply = dialogue.complete(forced, len(context.evidence))
             calls, native = calls_of(reply)
@@ -237,7 +241,7 @@ class LoopPlanner:
                     answer,
                     context,
                     again=dialogue.refused,
-                    stumbled=bool(dialogue.faults) or self.habit.is_clumsy,
+                    stumbled=bool(dialogue.faults) or self._is_clumsy,
                 )
         except ReplyInvalid as error:
             dialogue.fault(str(error))
