@@ -13,6 +13,7 @@ from remembr_ros.agent.llm.evidence import Evidence
 from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.agent.model.confidence import WORDS, cited_confidence
 from remembr_ros.agent.model.grounding import Choice, Claim, comparable, without_invented_numbers
+from remembr_ros.agent.model.matching import has_what_it_must
 from remembr_ros.agent.model.quoting import quoted, without_labels
 from remembr_ros.agent.model.relevance_model import AS_GOOD, SURE, as_unsure
 from remembr_ros.errors import Ungrounded
@@ -146,6 +147,8 @@ def confident(claimed: Claim, context: CallContext) -> Claim:
         likely = max(likely, context.sure)
     if absent:
         likely = 1.0 - likely if context.recalls else 0.0
+    elif context.asked.numbered and not any(has_what_it_must(context.asked, hit.memory) for hit in shown):
+        likely = as_unsure(likely)  # room 121 is not there because there is a room 120
     return replace(claimed, confidence=likely)
 
 
@@ -193,6 +196,8 @@ def held_against(
     sure = known.confidence >= KNOWN
     if stumbled and is_answer(known) and not _same(known, answer, context):
         raise Ungrounded('it could not use its tools, and says what the rules do not')
+    if stumbled and not is_answer(known):  # nobody is sure of what only such a model has understood
+        return replace(answer, confidence=as_unsure(answer.confidence))
     if known.kind is Kind.NOT_SEEN:
         # Nobody can tell, or nothing surely shows it: a model that found nothing knows no better.
         if _denies(answer) and not answer.evidence and known.confidence < answer.confidence:

@@ -95,6 +95,15 @@ def test_who_insists_on_another_memory_is_believed_but_not_for_long(signs: Memor
     assert planner.habit.is_clumsy
 
 
+def test_nobody_is_sure_of_a_number_that_no_cited_memory_has(signs: MemoryStore) -> None:
+    for number, sure in ((117, True), (121, False)):
+        chat = ScriptedChat([answer(kind='binary', binary=True, ids=['m1'])])
+        run = Run(time.monotonic() + 60.0)
+        question = Question(f'Did you see room {number}?', NOW_NS)
+        given = LoopPlanner(chat).answer(question, signs, run)
+        assert (given.confidence >= 0.5) is sure, number
+
+
 def test_an_answer_that_the_rules_share_is_taken_at_once(signs: MemoryStore) -> None:
     first = asked(signs, 'Where is room 117?', answer(kind='position', ids=['m1']))
     assert (first[0].planner, len(first[1].asked)) == ('scripted', 1)
@@ -192,6 +201,7 @@ def test_a_small_model_is_asked_what_the_rules_cannot_answer(signs: MemoryStore)
     for text, by in (('Where is room 117?', 'offline'), ('Which sign is the most beautiful?', chat.model)):
         given = planner.answer(Question(text, NOW_NS), signs, Run(time.monotonic() + 60.0))
         assert given.planner == by
+    assert given.confidence < 0.5
     assert [must for _, must in chat.asked] == ['answer']
 
 
