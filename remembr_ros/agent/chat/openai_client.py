@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
 from typing import Any
 
 from remembr_ros.agent.chat.client import Call, Reply
@@ -18,6 +17,7 @@ from remembr_ros.agent.chat.wire import (
 )
 from remembr_ros.agent.model.answer import Usage
 from remembr_ros.bounded_request import Bounds, TimeOver
+from remembr_ros.captioning.captioners.caption_check import find_loop
 from remembr_ros.chat_capabilities import Capabilities, Negotiation, after_wordless_refusal
 from remembr_ros.chat_endpoint import ChatEndpoint, Refused, Server
 from remembr_ros.errors import ChatUnavailable, InvalidRequest, ReplyInvalid
@@ -117,7 +117,10 @@ class OpenAIChat:
         def request(can: Capabilities) -> dict[str, Any]:
             return {'model': self._model, **request_fields(call, can, self._sampling)}
 
-        reply: Reply = self._known.ask(request, send, attrgetter('cut_off'), can)
+        def is_cut_off(reply: Reply) -> bool:
+            return reply.cut_off and find_loop(reply.content) is None  # of what repeats itself more is no use
+
+        reply: Reply = self._known.ask(request, send, is_cut_off, can)
         return reply
 
 

@@ -149,6 +149,8 @@ class LoopPlanner:
                     # A second server may have stepped in.
                     by = reply.model or self.name
                     return with_facts(replace(answer, planner=by, cost=run.ledger.usage), question)
+            # What says the same again gets no further.
+            unread = unread or (bool(others) and all(_said(call) in context.told for call in others))
             results = iter(self._recall(others, context, dialogue, last=last))
             texts = [complaint if call.name == ANSWER else next(results) for call in calls]
             dialogue.messages += results_of(list(zip(calls, texts, strict=True)), native)
@@ -190,7 +192,7 @@ class LoopPlanner:
                     texts[index] = f'error: {error}'
                     unusable = str(error)
                 except (InvalidRequest, Ungrounded) as error:
-                    texts[index] = f'error: {error}'
+                    texts[index] = context.told[again] = f'error: {error}'
         if unusable:
             dialogue.fault(unusable)
         if jobs:

@@ -39,6 +39,7 @@ from remembr_ros.agent.llm.recall_tools import (
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.errors import InvalidRequest, ReplyInvalid
 
+MAX_CITED = 10  # By an answer that is guided: some models do not end a list
 ANSWER = 'answer'
 LOOK_AGAIN = 'look_again'
 _JOBS: dict[str, tuple[type[Arguments], Callable[[Any, CallContext], Job]]] = {
@@ -132,7 +133,7 @@ def answer_tool(labels: Sequence[str], kind: Kind | None) -> Tool:
     label = {'type': 'string', 'enum': [*labels]} if labels else {'type': 'string'}  # none is no schema
     properties = {
         **tool.parameters['properties'],
-        'ids': {'type': 'array', 'items': label},
+        'ids': {'type': 'array', 'items': label, 'maxItems': MAX_CITED},
         'kind': {'type': 'string', 'enum': [kind.value for kind in kinds]},
     }
     parameters = {

@@ -69,6 +69,13 @@ def test_a_thinking_model_gets_the_tokens_it_needs(server: ScriptedServer, conne
     assert [request.body['max_tokens'] for request in server.requests] == [1_000, 8_000, 8_000]
 
 
+def test_who_repeats_himself_is_not_asked_for_more(server: ScriptedServer, connect: Any) -> None:
+    babble = {'role': 'assistant', 'content': 'The lift is beside the stairs. ' * 50}
+    server.reply = [ScriptedReply(body=completion(babble, 'length'))]
+    assert complete(connect()).cut_off
+    assert len(server.requests) == 1
+
+
 def test_a_call_that_a_server_takes_for_a_thought_is_read(server: ScriptedServer, connect: Any) -> None:
     call = '<tool_call>{"name": "recall_text", "arguments": {"query": "lift"}}</tool_call>'
     server.reply = [said({'role': 'assistant', 'content': None, 'reasoning_content': call})]

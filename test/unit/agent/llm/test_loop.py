@@ -281,6 +281,13 @@ def test_a_recall_that_is_repeated_tells_the_same(ask: Ask) -> None:
     assert first == second
 
 
+def test_who_says_the_same_again_is_guided_to_an_answer(ask: Ask) -> None:
+    lost = native(('recall_text', {'query': 'lift', 'near': 'm99'}))
+    chat = ScriptedChat([lost, lost, native(GOOD)])
+    assert ask(chat, rounds=5).kind is Kind.POSITION
+    assert [must for _, must in chat.asked] == [None, None, 'answer']
+
+
 def test_a_model_that_calls_nothing_is_guided_by_the_schema_of_an_answer(ask: Ask) -> None:
     chat = ScriptedChat([Reply('The lift is at (3, 4).'), native(GOOD)])
     assert ask(chat).kind is Kind.POSITION
