@@ -165,14 +165,15 @@ class Negotiation:
                 can, cut = replace(can, longer=True), response
                 continue
             if cut_off and can.longer and not self.can.longer:
-                can = replace(can, longer=False)  # it runs on
+                can = replace(can, longer=False, limit=can.limit or self.can.limit)  # it runs on
             self._keep(can, request)
             return response
         raise refused or AssertionError('not reached')
 
     def _keep(self, can: Capabilities, request: Mapping[str, Any]) -> None:
         # Only now: what fails all the same was refused for another reason. So was what it took before.
-        can = replace(can, **{name: getattr(self.can, name) for name in self._accepted})
+        proven = self._accepted - ({'limit'} if can.longer else set())  # which had room for fewer tokens only
+        can = replace(can, **{name: getattr(self.can, name) for name in proven})
         self._accepted |= used_in(request)
         if can != self.can:
             logger.info('%s is asked with %s from now on', request.get('model', 'the model'), can)

@@ -204,6 +204,21 @@ def test_where_there_is_no_room_for_more_tokens_the_limit_is_left_out(said: str)
     assert ([body.get('max_tokens') for body in sent], reply) == ([1_000, MORE_TOKENS, None], 'whole')
 
 
+def test_a_limit_that_has_no_room_for_more_is_left_out_from_then_on() -> None:
+    known = Negotiation()
+    negotiated(['whole'], asked(), known)
+    negotiated(['cut', refused('max_tokens must be at most 4096'), 'whole'], asked(), known)
+    sent, _ = negotiated(['whole'], asked(), known)
+    assert [body.get('max_tokens') for body in sent] == [None]
+
+
+def test_who_runs_on_without_a_limit_has_one_again() -> None:
+    known = Negotiation()
+    negotiated(['cut', refused('max_tokens must be at most 4096'), 'cut'], asked(), known)
+    sent, _ = negotiated(['cut'], asked(), known)
+    assert [body.get('max_tokens') for body in sent] == [1_000]
+
+
 def test_a_request_is_tried_without_each_thing_that_is_refused() -> None:
     replies = [
         refused("Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead."),

@@ -17,9 +17,7 @@ from remembr_ros.errors import ChatUnavailable, RemembrError
 logger = logging.getLogger(__name__)
 
 RESERVE_S = 3.0  # Time kept back for what follows when the model does not answer
-SHARE_OF_QUESTION = (
-    0.75  # Of the time left, for a call that has no limit of its own: a server may load its model
-)
+SHARE_OF_QUESTION = 0.75  # Of the time left, for a call without a limit: a server may load its model first
 
 
 def allowed_s(call_timeout_s: float, remaining_s: float) -> float:

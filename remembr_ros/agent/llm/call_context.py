@@ -10,7 +10,7 @@ from functools import cached_property
 from remembr_ros.agent.llm.arguments import Narrowed, Place
 from remembr_ros.agent.llm.evidence import Evidence
 from remembr_ros.agent.llm.second_look import SecondLook
-from remembr_ros.agent.model.answer import Question
+from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.offline.request import MOST_SEARCHED, Request, parse_request
 from remembr_ros.agent.planner import Run
 from remembr_ros.agent.times.time_expression import Reach, parse_moment
@@ -41,6 +41,7 @@ class CallContext:
     :param run: of the question
     :param limit: memories that a recall shows
     :param second_look: None: there is no look_again
+    :param known: returns what the rules answer; None: there are none
     :param reserve: told how many tokens a call will take; raises InvalidRequest of too many
     """
 
@@ -49,6 +50,7 @@ class CallContext:
     run: Run
     limit: int = 5
     second_look: SecondLook | None = None
+    known: Callable[[], Answer] | None = None
     reserve: Callable[[int], None] = lambda tokens: None
     evidence: Evidence = field(default_factory=Evidence, init=False)
     recalls: int = field(default=0, init=False)

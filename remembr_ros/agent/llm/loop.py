@@ -6,9 +6,9 @@ After the querying phase of ReMEmbR (arXiv 2409.13682).
 import json
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 
 from remembr_ros.agent.chat.client import ChatClient, Message, ToolCall
 from remembr_ros.agent.in_parallel import in_parallel
@@ -81,20 +81,23 @@ class LoopPlanner:
         return self.rules is not None and (self.habit.is_clumsy or is_small(self.name))
 
     def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
-        known = self.rules.answer(question, recall, run) if self.rules and self._is_clumsy else None
-        if known is not None and is_answer(known):
-            return known
-        try:
+        rules = self.rules
+        if rules is None:
             return self._answered(question, recall, run)
+        known = cache(lambda: rules.answer(question, recall, run))
+        if self._is_clumsy and is_answer(known()):
+            return known()
+        try:
+            return self._answered(question, recall, run, known)
         except (ReplyInvalid, Ungrounded) as error:
             self.habit.note(stumbled=True)
-            if self.rules is None:
-                raise
-            logger.warning('%s; the %s planner answers instead', error, self.rules.name)
-            return self.rules.answer(question, recall, run)
+            logger.warning('%s; the %s planner answers instead', error, rules.name)
+            return known()
 
-    def _answered(self, question: Question, recall: Recall, run: Run) -> Answer:
-        context = CallContext(question, recall, run, self.memories_per_call, self.second_look)
+    def _answered(
+        self, question: Question, recall: Recall, run: Run, known: Callable[[], Answer] | None = None
+    ) -> Answer:
+        context = CallContext(question, recall, run, self.memories_per_call, self.second_look, known)
         system = prompt('system').format(rounds=self.rounds, calls_per_round=self.calls_per_round)
         asked = situation(question, context.survey)
         if question.prior is not None:
@@ -236,15 +239,10 @@ class LoopPlanner:
             if not isinstance(arguments, AnswerCall):
                 raise ReplyInvalid('this is no answer')
             answer = ground(claim(arguments, context), question, self.name)
-            if self.rules is not None:
-                known = self.rules.answer(question, context.recall, dialogue.run)
-                answer = held_against(
-                    known,
-                    answer,
-                    context,
-                    again=dialogue.refused,
-                    stumbled=bool(dialogue.faults) or self._is_clumsy,
-                )
+            if context.known is not None:
+                stumbled = bool(dialogue.faults) or self._is_clumsy
+                known = context.known()
+                answer = held_against(known, answer, context, again=dialogue.refused, stumbled=stumbled)
         except ReplyInvalid as error:
             dialogue.fault(str(error))
             return None, f'error: {error}'
