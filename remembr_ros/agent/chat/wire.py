@@ -84,7 +84,7 @@ def reply_of(response: Any, sent: int, must_call: str | None = None) -> Reply:
     if not (calls or said.text or said.cut_off):  # a server may take a call for a part of the thoughts
         thought = getattr(said.message, 'reasoning_content', None) or getattr(said.message, 'reasoning', None)
         return Reply(sendable(thought) if isinstance(thought, str) else '', (), usage)
-    if must_call and not calls and is_object(plain(said.text)):
+    if must_call and not calls and _is_object(plain(said.text)):
         return Reply('', (ToolCall('call_0', must_call, plain(said.text)),), usage, cut_off=said.cut_off)
     return Reply(said.text, calls, usage, cut_off=said.cut_off)
 
@@ -165,7 +165,7 @@ def _forced_in_words(tool: Tool) -> str:
     return f'Now {tool.name}, with what was found: reply with one JSON object, of this schema: {schema}'
 
 
-def is_object(text: str) -> bool:
+def _is_object(text: str) -> bool:
     """Tell whether a text is a JSON object, and no call of a tool."""
     try:
         found = json.loads(text)

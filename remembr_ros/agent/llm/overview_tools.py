@@ -79,7 +79,8 @@ def list_all(call: ListAll, context: CallContext) -> Job:
         near = thing.beside(recall.find(Query(call.query, scope=scope, limit=COMPARED))) if inside else []
         fits = [max(how_likely(one, hit, recall.embedder_name) for one in wanted.values()) for hit in near]
         likely = {hit.memory.id: replace(hit, score=fit) for hit, fit in zip(near, fits, strict=True)}
-        named = [likely.pop(hit.memory.id, hit) for hit in inside if _is_named(hit.memory, wanted)]
+        known = _named([hit.memory for hit in inside], wanted)
+        named = [likely.pop(hit.memory.id, hit) for hit in inside if hit.memory.id in known]
         others = [hit for hit in likely.values() if not named or hit.score >= PERHAPS]
         others.sort(key=lambda hit: -hit.score)
         listed = listing(named, question.same_place, recall)
@@ -111,8 +112,10 @@ def list_all(call: ListAll, context: CallContext) -> Job:
     return job
 
 
-def _is_named(memory: Memory, wanted: Mapping[str, Request]) -> bool:
-    return any(naming([memory], text) and not another_thing(one, memory) for text, one in wanted.items())
+def _named(memories: Sequence[Memory], wanted: Mapping[str, Request]) -> set[str]:
+    """Return the ids of the memories that have the words of any of several things."""
+    found = ((hit.memory, one) for text, one in wanted.items() for hit in naming(memories, text))
+    return {memory.id for memory, one in found if not another_thing(one, memory)}
 
 
 def shown(line: ToldLine, evidence: Evidence) -> str:
