@@ -198,8 +198,6 @@ def test_waiting_for_the_own_pace_fails_no_question(navqa: Path, tmp_path: Path)
         summary = finish(start(navqa, server.url, tmp_path / 'run', *options))
         assert time.monotonic() - began > 15 * 60.0 / 150, '16 calls are that far apart'
     assert summary['outcomes']['failed'] == 0
-    # 8 questions wait for their turn at once, 3.2 s for the last: more than the time for one.
-    assert summary['cost']['latency_p50_sec'] < 2.0, 'the wait is not the planner'
 
 
 @pytest.mark.timeout(120)

@@ -5,6 +5,7 @@ import pytest
 
 from remembr_bench.evaluation.datasets.navqa import load_captions, load_navqa
 from remembr_bench.evaluation.metrics.scores import Outcome
+from remembr_bench.evaluation.pacing import PacedChat, Pacer
 from remembr_bench.evaluation.records.config import RunConfig
 from remembr_bench.evaluation.report.results import results_json
 from remembr_bench.evaluation.report.run_tables import tables
@@ -18,6 +19,7 @@ from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.opening import open_store
+from test.scripted.chat import ScriptedChat
 
 CONFIG = RunConfig()
 
@@ -97,6 +99,21 @@ def ask(sequence, store):
 
 def summary_of(records, excluded=()):
     return results_json(records, excluded, planner='', data='', embedder='')
+
+
+def test_the_wait_for_a_turn_is_not_the_planners(sequence, store):
+    remember(sequence, store)
+
+    def paced(waited_s):
+        def make_planner(trace, seed):
+            trace.pace = PacedChat(ScriptedChat([]), Pacer(60.0))
+            trace.pace.waited_s = waited_s
+            return Constant()
+
+        return [record.latency_sec for record, _ in evaluate(sequence, store, make_planner, CONFIG)]
+
+    assert min(paced(0.0)) > 0.0
+    assert paced(3600.0) == [0.0] * len(sequence.samples), 'never less than no time'
 
 
 def test_a_perfect_planner_is_always_right_and_sees_the_windows_only(sequence, ask):
