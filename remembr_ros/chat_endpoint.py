@@ -144,9 +144,7 @@ class ChatEndpoint:
         :raises Cancelled, TimeOver: see :class:`remembr_ros.bounded_request.Bounds`
         """
         try:
-            listed = self.retried(
-                lambda: bounds.run(lambda: self._answered(lambda client: list(client.models.list()))), bounds
-            )
+            listed = self.retried(lambda: self.models(bounds), bounds)
         except Refused as error:
             if error.status not in (404, 405, 501):
                 raise
@@ -159,6 +157,13 @@ class ChatEndpoint:
             lack = 'lists a model without a name' if listed else 'offers no model'
             raise ChatUnavailable(f'{self.where} {lack}; name one with {self._model_option}')
         return name
+
+    def models(self, bounds: Bounds) -> list[Any]:
+        """Return the models that the server lists, of which any part may be missing or mistyped.
+
+        :raises Refused, ConnectionLost, ChatUnavailable, Cancelled, TimeOver: see :meth:`create`
+        """
+        return bounds.run(lambda: self._answered(lambda client: list(client.models.list())))
 
     def retried(self, request: Callable[[], _Found], bounds: Bounds) -> _Found:
         """Do something with the server, again where that can help and the time allows it."""

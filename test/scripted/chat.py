@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from remembr_ros.agent.chat.client import Call, Message, Reply
+from remembr_ros.agent.chat.model_size import parameters_in
 from remembr_ros.agent.planner import Cancelled
 
 
@@ -20,6 +21,9 @@ class ScriptedChat:
     asked: list[tuple[tuple[Message, ...], str | None]] = field(default_factory=list)
     offered: list[set[str]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def parameters_b(self, timeout_s: float) -> float:
+        return parameters_in(self.model)
 
     def complete(self, call: Call) -> Reply:
         if call.cancel is not None and call.cancel.is_set():

@@ -77,6 +77,9 @@ class PacedChat:
     def model(self) -> str:
         return self.chat.model
 
+    def parameters_b(self, timeout_s: float) -> float:
+        return self.chat.parameters_b(timeout_s)
+
     def complete(self, call: Call) -> Reply:
         waited = self.pacer.take_turn(call.timeout_s, call.cancel)
         if waited is None:

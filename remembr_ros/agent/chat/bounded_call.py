@@ -148,8 +148,10 @@ class FailoverChat:
     @property
     def model(self) -> str:
         """The model that would be asked now."""
-        awake = self._awake()
-        return self._chats[awake[0] if awake else 0].model
+        return self._next.model
+
+    def parameters_b(self, timeout_s: float) -> float:
+        return self._next.parameters_b(timeout_s)
 
     def complete(self, call: Call) -> Reply:
         deadline = self._clock() + call.timeout_s
@@ -172,6 +174,11 @@ class FailoverChat:
                 continue
             return replace(reply, model=reply.model or chat.model)
         raise failure or ChatUnavailable(self._all_rest())
+
+    @property
+    def _next(self) -> ChatClient:
+        awake = self._awake()
+        return self._chats[awake[0] if awake else 0]
 
     def _awake(self) -> list[int]:
         now = self._clock()

@@ -104,6 +104,13 @@ class ChatClient(Protocol):
     def model(self) -> str:
         """The model's name."""
 
+    def parameters_b(self, timeout_s: float) -> float:
+        """Return how many billions of parameters the model has, as its name or its server says.
+
+        :param timeout_s: for asking the server [s]
+        :return: infinity where neither says it
+        """
+
     def complete(self, call: Call) -> Reply:
         """Return the model's next turn.
 

@@ -1,5 +1,6 @@
 """Chat with servers that speak OpenAI's API, and those known by name (OpenAI, NIM, Ollama, vLLM, ...)."""
 
+import math
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -7,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from remembr_ros.agent.chat.client import Call, Reply
+from remembr_ros.agent.chat.model_size import parameters_among, parameters_in
 from remembr_ros.agent.chat.wire import (
     MAX_TOKENS,
     characters_of,
@@ -55,6 +57,7 @@ class OpenAIChat:
         self._model = model or preset.model
         self._endpoint = ChatEndpoint(preset, max_retries)
         self._known = Negotiation(preset.capabilities)
+        self._size_b: float | None = math.inf if preset.needs_key else None  # no small ones are there
         self._proven = False
         """It has replied to a request with tools: when it refuses one later, that has another cause."""
         self._sampling: dict[str, Any] = {'temperature': temperature, 'max_tokens': max_tokens}
@@ -69,6 +72,21 @@ class OpenAIChat:
     def capabilities(self) -> Capabilities:
         """What the model can do, as far as is known."""
         return self._known.can
+
+    def parameters_b(self, timeout_s: float) -> float:
+        size_b = parameters_in(self._model) if self._size_b is None else self._size_b
+        if self._size_b is None and size_b == math.inf:
+            try:
+                listed = self._endpoint.models(Bounds(time.monotonic() + timeout_s))
+            except Refused as refusal:
+                if refusal.status >= 500:
+                    return math.inf  # it may be loading its model
+                listed = []
+            except (ChatUnavailable, TimeOver):
+                return math.inf  # not yet
+            size_b = parameters_among(listed, self._model)
+        self._size_b = size_b
+        return size_b
 
     def complete(self, call: Call) -> Reply:
         bounds = Bounds(time.monotonic() + call.timeout_s, call.cancel)

@@ -1,7 +1,6 @@
 """What a model answers: what it claims, how likely that is, and how it holds against what the rules know."""
 
 import math
-import re
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -25,9 +24,7 @@ CLUMSY, TRIED_AGAIN = 2, 20  # questions
 MEASURED = frozenset((Kind.POSITION, Kind.TIME, Kind.DURATION))
 """One of these in place of another is another answer."""
 
-SMALL_B = 3.0  # Billions of parameters
-_SIZE = re.compile(r'(?<![\d.])(\d+(?:\.\d+)?)([bm])(?![a-z])')
-_UNITS = {'b': 1.0, 'm': 1e-3}
+SMALL_B = 3.0  # Billions of parameters of a model below which it is not asked what the rules know
 APART_S = 60.0  # between times, and between durations, of which one is another answer
 
 _KINDS = as_one_of(
@@ -170,12 +167,6 @@ class Habit:
     def note(self, *, stumbled: bool) -> None:
         """Take note of how a question went."""
         self.stumbled = self.stumbled + 1 if stumbled or self.is_clumsy else 0
-
-
-def is_small(model: str) -> bool:
-    """Tell whether a model's name says that it has too few parameters to be asked what the rules know."""
-    sizes = [float(number) * _UNITS[unit] for number, unit in _SIZE.findall(model.lower())]
-    return bool(sizes) and max(sizes) < SMALL_B
 
 
 def is_answer(known: Answer) -> bool:

@@ -42,6 +42,7 @@ class CallContext:
     :param limit: memories that a recall shows
     :param second_look: None: there is no look_again
     :param known: returns what the rules answer; None: there are none
+    :param clumsy: the model is asked for its answer alone, and only what the rules cannot answer
     :param reserve: told how many tokens a call will take; raises InvalidRequest of too many
     """
 
@@ -51,6 +52,7 @@ class CallContext:
     limit: int = 5
     second_look: SecondLook | None = None
     known: Callable[[], Answer] | None = None
+    clumsy: bool = False
     reserve: Callable[[int], None] = lambda tokens: None
     evidence: Evidence = field(default_factory=Evidence, init=False)
     recalls: int = field(default=0, init=False)

@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache, partial
 
+from remembr_ros.agent.chat.bounded_call import allowed_s
 from remembr_ros.agent.chat.client import ChatClient, Message, ToolCall
 from remembr_ros.agent.in_parallel import in_parallel
-from remembr_ros.agent.llm.answer_call import AnswerCall, Habit, claim, held_against, is_answer, is_small
+from remembr_ros.agent.llm.answer_call import SMALL_B, AnswerCall, Habit, claim, held_against, is_answer
 from remembr_ros.agent.llm.budgeted_dialogue import MAX_FAULTS, BudgetedDialogue, prompt
 from remembr_ros.agent.llm.call_context import CallContext, Job, Tell
 from remembr_ros.agent.llm.recall_tools import Recalled, introduce, recall_question
@@ -37,6 +38,7 @@ TOKEN_BUDGET = 32_000  # Prompt tokens per question; three rounds of fifteen lon
 _MOST = {'rounds': 10, 'calls_per_round': 10, 'memories_per_call': 50, 'token_budget': 10_000_000}
 
 CUT_OFF = 'it was cut off at its limit of tokens; --reply-tokens, or the parameter reply_tokens, allows more'
+SIZE_S = 2.0  # [s] for asking a server how large its model is
 FIRST = 'Recalled for the question as it was asked'
 
 
@@ -75,29 +77,32 @@ class LoopPlanner:
     def name(self) -> str:
         return self.chat.model
 
-    @property
-    def _is_clumsy(self) -> bool:
-        """Whether it is asked for its answer alone, and only what the rules cannot answer."""
-        return self.rules is not None and (self.habit.is_clumsy or is_small(self.name))
-
     def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
         rules = self.rules
         if rules is None:
             return self._answered(question, recall, run)
         known = cache(lambda: rules.answer(question, recall, run))
-        if self._is_clumsy and is_answer(known()):
+        timeout_s = min(SIZE_S, allowed_s(self.call_timeout_s, run.remaining_s))
+        clumsy = self.habit.is_clumsy or self.chat.parameters_b(timeout_s) < SMALL_B
+        if clumsy and is_answer(known()):
             return known()
         try:
-            return self._answered(question, recall, run, known)
+            return self._answered(question, recall, run, known, clumsy=clumsy)
         except (ReplyInvalid, Ungrounded) as error:
             self.habit.note(stumbled=True)
             logger.warning('%s; the %s planner answers instead', error, rules.name)
             return known()
 
     def _answered(
-        self, question: Question, recall: Recall, run: Run, known: Callable[[], Answer] | None = None
+        self,
+        question: Question,
+        recall: Recall,
+        run: Run,
+        known: Callable[[], Answer] | None = None,
+        *,
+        clumsy: bool = False,
     ) -> Answer:
-        context = CallContext(question, recall, run, self.memories_per_call, self.second_look, known)
+        context = CallContext(question, recall, run, self.memories_per_call, self.second_look, known, clumsy)
         system = prompt('system').format(rounds=self.rounds, calls_per_round=self.calls_per_round)
         asked = situation(question, context.survey)
         if question.prior is not None:
@@ -129,7 +134,7 @@ class LoopPlanner:
             # One round more than allowed, in which it can only answer; faults have their own budget.
             last = rounds >= self.rounds or dialogue.must_answer
             # A model that calls nothing can answer all the same, where a schema guides it.
-            guided = last or unread or self._is_clumsy or dialogue.faults >= MAX_FAULTS
+            guided = last or unread or context.clumsy or dialogue.faults >= MAX_FAULTS
             forced = answer_tool(context.evidence.labels, kind_of(question.text)) if guided else None
             reply = dialogue.complete(forced, len(context.evidence))
             calls, native = calls_of(reply)
@@ -240,7 +245,7 @@ class LoopPlanner:
                 raise ReplyInvalid('this is no answer')
             answer = ground(claim(arguments, context), question, self.name)
             if context.known is not None:
-                stumbled = bool(dialogue.faults) or self._is_clumsy
+                stumbled = bool(dialogue.faults) or context.clumsy
                 known = context.known()
                 answer = held_against(known, answer, context, again=dialogue.refused, stumbled=stumbled)
         except ReplyInvalid as error:

@@ -1,5 +1,6 @@
 import base64
 import json
+import math
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -284,6 +285,25 @@ def test_without_a_name_the_servers_first_model_is_asked(server: ScriptedServer,
     chat = connect('')
     complete(chat)
     assert (server.requests[0].body['model'], chat.model) == ('tiny', 'tiny')
+
+
+def test_a_server_is_asked_once_how_large_a_model_is_whose_name_does_not_say_it(
+    server: ScriptedServer, connect: Any
+) -> None:
+    counted = {'id': 'mine', 'object': 'model', 'meta': {'n_params': 494_032_768}}
+    server.models = ScriptedReply(status=503, body={'error': {'message': 'Loading model'}})
+    chat = connect('mine')
+    assert chat.parameters_b(5.0) == math.inf
+    server.models = ScriptedReply(body={'object': 'list', 'data': [counted]})
+    assert chat.parameters_b(5.0) == pytest.approx(0.494, abs=1e-3)
+    server.models = ScriptedReply(status=404)
+    assert chat.parameters_b(5.0) == pytest.approx(0.494, abs=1e-3)
+    assert connect('mine').parameters_b(5.0) == math.inf
+    assert connect('mine-7b').parameters_b(5.0) == 7.0
+    server.models = ScriptedReply(hang_s=30.0)
+    assert connect('mine').parameters_b(0.1) == math.inf
+    assert OpenAIChat('mine', 'http://127.0.0.1:9/v1').parameters_b(5.0) == math.inf
+    assert OpenAIChat('gpt').parameters_b(5.0) == math.inf, 'OpenAI is not asked'
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from remembr_ros.agent.chat.client import Message, Reply, ToolCall
-from remembr_ros.agent.llm.answer_call import CLUMSY, TRIED_AGAIN, Habit, is_small
+from remembr_ros.agent.llm.answer_call import CLUMSY, TRIED_AGAIN, Habit
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.offline.planner import OfflinePlanner
@@ -174,25 +174,6 @@ def test_who_is_overruled_again_and_again_is_not_asked_what_the_rules_know(signs
         given = planner.answer(question, signs, Run(time.monotonic() + 60.0))
         assert (given.kind, given.planner) == (Kind.POSITION, 'offline')
     assert len(chat.asked) == 2 * CLUMSY
-
-
-@pytest.mark.parametrize(
-    ('model', 'small'),
-    [
-        ('qwen2.5-coder:0.5b', True),
-        ('Qwen2.5-Coder-1.5B-Instruct', True),
-        ('/models/gemma-3-270m-it.gguf', True),
-        ('SmolLM2-135M', True),
-        ('llama3.2:3b', False),
-        ('qwen3:8b', False),
-        ('Qwen3-Coder-480B-A35B-Instruct', False),
-        ('gpt-4o', False),
-        ('mixtral-8x7b', False),
-        ('llm', False),
-    ],
-)
-def test_a_name_says_how_large_a_model_is(model: str, small: bool) -> None:
-    assert is_small(model) is small
 
 
 def test_a_small_model_is_asked_what_the_rules_cannot_answer(signs: MemoryStore) -> None:
