@@ -1,9 +1,9 @@
-"""Prompt tokens of NaVQA's questions, each answered from the first recall, with the question as it is.
+"""Prompt tokens of NaVQA's questions, each answered from the first recall, or after more of the model's own.
 
-    python -m test.bench.question_tokens --data NAVQA --memory FILE
+    python -m test.bench.question_tokens --data NAVQA --memory FILE [--recalls N]
 
-The model is a script: an answer. What memories cost depends on their
-captions, hardly on which are found, so that any embedder will do.
+The model is a script: recalls by half of the question's words, and an answer. What memories cost depends on
+their captions, hardly on which are found, so that any embedder will do.
 """
 
 import argparse
@@ -36,10 +36,14 @@ class EstimatingChat(ScriptedChat):
         return super().complete(call)
 
 
-def one_recall() -> EstimatingChat:
-    """Return a model that cites the first memory."""
+def strong_model(question: str, recalls: int) -> EstimatingChat:
+    """Return a model that recalls so often, one call a round, then cites the first memory."""
+    words = question.split()
+    queries = [{'query': ' '.join(words[i % 2 :: 2]) + '?' * i} for i in range(recalls)]
     answer = {'kind': 'text', 'text': 'It is in the first memory.', 'ids': ['m1']}
-    return EstimatingChat([Reply('', (ToolCall('call_0', 'answer', json.dumps(answer)),))])
+    calls = [('recall_text', query) for query in queries] + [('answer', answer)]
+    replies = [Reply('', (ToolCall('call_0', name, json.dumps(given)),)) for name, given in calls]
+    return EstimatingChat([*replies])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -47,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument('--data', required=True, metavar='NAVQA')
     parser.add_argument('--memory', type=Path, required=True, metavar='FILE', help='made if missing')
     parser.add_argument('--embedder', default='hashing')
+    parser.add_argument('--recalls', type=int, default=0, metavar='N', help='of the model, 0 to 3')
     args = parser.parse_args(arguments)
     embedder = get_embedder(args.embedder)
     every: list[int] = []
@@ -56,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             remember(sequence, store)
             tokens, calls = [], []
             for sample in sequence.samples:
-                chat = one_recall()
+                chat = strong_model(sample.question.text, args.recalls)
                 asked = Agent(WindowedRecall(store, sample.scope), [LoopPlanner(chat)])
                 calls.append(asked.ask(sample.question).cost.calls)
                 tokens.append(chat.tokens)
