@@ -73,15 +73,17 @@ def after_refusal(
     :param reply: the server's words, which have to name what it refuses
     """
     reply = reply[:MAX_SAID].lower()
-    if can.longer and can.limit in request and (_TOO_LONG.search(reply) or not _is_unknown(reply)):
+    too_long, many = _TOO_LONG.search(reply), len(_images_in(request.get('messages', ())))
+    if can.longer and can.limit in request and (too_long or not _is_unknown(reply)):
         return replace(can, limit='')  # then it takes as many as it has
     unsupported = status in (400, 422) or (status in REFUSALS and _UNSUPPORTED.search(reply))
-    if _TOO_LONG.search(reply) or not unsupported:
-        return None
+    if too_long or not unsupported:
+        fits_less = too_long and many > 1 and status in (*REFUSALS, 413)
+        return replace(can, images=many // 2) if fits_less else None
     limits = re.search(r'max_(?:completion_)?tokens', reply)
     if limits and can.limit and can.limit in request and _is_unknown(reply):
         return replace(can, limit='max_completion_tokens' if can.limit == 'max_tokens' else '')
-    if fewer := _images_allowed(reply, len(_images_in(request.get('messages', ())))):
+    if fewer := _images_allowed(reply, many):
         return replace(can, images=fewer)
     # The special before the general: "tool_choice" is about tools, too.
     for field, pattern, lost in _LOSSES:
@@ -191,7 +193,9 @@ def used_in(request: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(used & {field.name for field in fields(Capabilities)})
 
 
-_MOST = re.compile(r'(?:at most|max(?:imum)?|up to|only|limit\w*|image=)(?:\W+[a-z_]+){0,4}?\W*(\d+)')
+_MOST = re.compile(
+    r'(?:at most|max\w*|up to|only|limit\w*|exceed\w*|expected|image=)(?:\W+[a-z_]+){0,4}?\W*(\d+)'
+)
 _FEWER = re.compile(r'multiple|single|\b(?:one|too many) (?:image|picture)')
 """Said by servers that take some images, but not so many."""
 
@@ -200,8 +204,9 @@ def _images_allowed(reply: str, sent: int) -> int:
     """Return how many images to send after a refusal; 0: it was not their number that was refused."""
     if sent < 2 or not re.search(r'image|picture|multi-?modal', reply):
         return 0
-    most = int(found[1][:4]) if (found := _MOST.search(reply)) else int(bool(_FEWER.search(reply)))
-    return min(most, sent - 1)
+    if found := _MOST.search(reply):
+        return min(int(found[1][:4]), sent - 1)
+    return int(bool(_FEWER.search(reply) or re.search(rf'\b{sent}\b', reply)))
 
 
 def _images_in(messages: Sequence[Mapping[str, Any]]) -> list[Any]:

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -23,8 +24,10 @@ CONNECT_S = 5.0
 _PARSING = (ReplyInvalid, ValueError, TypeError, AttributeError, RuntimeError, OSError)
 """Raised by the HTTP client, or by the package's own parsing of a body that is no chat reply, or too deep."""
 
+_LOADING = re.compile(r'\b(?:loading|warming up|starting)\b', re.IGNORECASE)
 _Found = TypeVar('_Found')
 FIRST_S = 0.5  # [s] the first wait is at most so long, each further one at most twice the one before
+LOADING_S = 1.0  # [s] after which a server that loads its model is asked again, as long as there is time
 LONGEST_S = 8.0  # [s] no wait is longer, unless the server asks for it
 
 
@@ -105,6 +108,11 @@ class Refused(ChatUnavailable):
         self.said = reply
         self.retry_after = retry_after
 
+    @property
+    def is_loading(self) -> bool:
+        """Whether the server will answer once it has loaded its model, as llama.cpp's says."""
+        return self.status == 503 and bool(_LOADING.search(self.said))
+
 
 class ConnectionLost(ChatUnavailable):
     """Raised when there is no connection, or it ends before the answer does."""
@@ -167,20 +175,22 @@ class ChatEndpoint:
 
     def retried(self, request: Callable[[], _Found], bounds: Bounds) -> _Found:
         """Do something with the server, again where that can help and the time allows it."""
-        for attempt in range(self._max_retries + 1):
+        attempt = 0
+        while True:
             try:
                 return request()
             except (Refused, ConnectionLost) as error:
                 status, after = (
                     (error.status, error.retry_after) if isinstance(error, Refused) else (None, None)
                 )
-                if attempt == self._max_retries or not may_help(status, str(error)):
+                loading = isinstance(error, Refused) and error.is_loading
+                if not loading and (attempt == self._max_retries or not may_help(status, str(error))):
                     raise
-                seconds = wait_s(attempt, after)
+                seconds = max(LOADING_S, wait_s(0, after)) if loading else wait_s(attempt, after)
                 if seconds >= bounds.remaining_s:
                     raise  # rather now than when the time is over: others may step in
                 bounds.pause(seconds)
-        raise AssertionError('not reached')
+                attempt += not loading
 
     def no_chat(self, error: BaseException) -> ChatUnavailable:
         """Return what to raise for an answer that is no chat reply."""

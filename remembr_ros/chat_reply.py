@@ -13,8 +13,8 @@ _THOUGHTS = ('think', 'thinking', 'thought', 'reasoning', 'analysis')
 _TAG = rf'(?:\w{{1,20}}:)?(?:{"|".join(_THOUGHTS)})'
 _MARK = re.compile(
     rf'(?P<begin><{_TAG}>|\[THINK\]|\u25c1think\u25b7|<\|START_THINKING\|>'
-    r'|<\|channel\|>analysis<\|message\|>|<\|channel>thought\b)'
-    rf'|(?P<end></{_TAG}>|\[/THINK\]|\u25c1/think\u25b7|<\|END_THINKING\|>|<channel\|>)'
+    r'|<\|channel\|>analysis<\|message\|>|<\|channel>thought\b|<unused94>thought\b)'
+    rf'|(?P<end></{_TAG}>|\[/THINK\]|\u25c1/think\u25b7|<\|END_THINKING\|>|<channel\|>|<unused95>)'
     # Of any other message, too: it ends a thought only where one has begun.
     r'|<\|end\|>',
     re.IGNORECASE,
@@ -23,7 +23,13 @@ _BARE_HARMONY = re.compile(r'^analysis.*?assistant(?:final|(?=commentary))', re.
 """Harmony's channels as they are left when a server drops its special tokens."""
 
 _CHANNEL = re.compile(r'(?:<\|start\|>\w*)?<\|channel\|>\w+\s*<\|message\|>')
-_TOKEN = re.compile(r'<\|[\w./ ]{1,40}\|>|</?s>|</?(?:start|end)_of_turn>|</?answer>')
+_BOX = re.compile(
+    r'\s*(?:<\|(?P<at>box|quad)_start\|>.*?<\|(?P=at)_end\|>|<(?P<as>box|quad|object)>.*?</(?P=as)>)',
+    re.DOTALL,
+)
+"""Where in an image a thing is, as models write it that ground their words."""
+
+_TOKEN = re.compile(r'<\|[\w./ ]{1,40}\|>|</?[a-z]\w*(?:\s[^<>]{0,200})?/?>')
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +95,7 @@ def without_thoughts(text: str) -> str:
 
 def plain(text: str) -> str:
     """Return what a model said to a person: without thoughts, and without the tokens of its template."""
-    return _TOKEN.sub('', _CHANNEL.sub('', without_thoughts(text))).strip()
+    return _TOKEN.sub('', _BOX.sub('', _CHANNEL.sub('', without_thoughts(text)))).strip()
 
 
 def _is_thought(part: dict[str, Any]) -> bool:

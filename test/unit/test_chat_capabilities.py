@@ -126,6 +126,13 @@ def images_of(request: dict[str, Any]) -> list[str]:
         ('vision model only supports a single image per message', 1),
         ('this model does not support multiple images', 1),
         ('At most 9 images', 5),  # it refused six
+        ('Number of images (6) exceeds the limit (1)', 1),
+        ('image count 6 exceeds 4', 4),
+        ('Expected 1 image but got 6', 1),
+        ('requests with 6 images are refused', 1),
+        ('max_num_images=2', 2),
+        ("This model's maximum context length is 4096 tokens", 3),
+        ('the request exceeds the available context size, try increasing the context size', 3),
         ('this model does not support images', 0),
         ('the image is damaged', 0),
     ],

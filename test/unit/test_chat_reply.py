@@ -92,9 +92,17 @@ def test_what_has_no_message_is_no_reply(nothing: Any) -> None:
         '<s>A lift.</s>',
         'A lift.<end_of_turn>',
         'A lift.<think>Or rather',
+        '<unused94>thought\nPerhaps a door?<unused95>A lift.',
+        '<p>A lift</p> <box>[[12, 34, 56, 78]]</box>.',
+        'A <ref>lift</ref><box>(12,34),(56,78)</box>.',
+        'A <|object_ref_start|>lift<|object_ref_end|><|box_start|>(1,2),(3,4)<|box_end|>.',
+        'A <phrase>lift</phrase><object><patch_index_0044><patch_index_0863></object>.',
+        'A <point x="1.5" y="2" alt="lift">lift</point>.',
+        'A lift<loc_12><loc_34>.',
+        'A lift.<end_of_utterance>',
     ],
 )
-def test_neither_thoughts_nor_tokens_of_a_template_are_said(text: str) -> None:
+def test_neither_thoughts_nor_places_in_the_image_nor_tokens_of_a_template_are_said(text: str) -> None:
     assert plain(text) == 'A lift.'
 
 

@@ -20,6 +20,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _ESCAPE = re.compile(r'\\(.)|"', re.DOTALL)
+_FENCE = re.compile(r'\A\s*(?:```\w*)?\s*|\s*(?:```)?\s*\Z')
 _NUMBER = re.compile(r'-?(?:0|[1-9]\d{0,999})(?:\.\d{1,30})?(?:[eE][+-]?\d{1,4})?')
 _CONSTANTS = {'true': 'true', 'false': 'false', 'null': 'null', 'none': 'null'}
 _PYTHON = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[()=]', re.DOTALL)
@@ -46,14 +47,22 @@ def objects_in(text: str) -> Iterator[tuple[dict[str, Any], int, int]]:
 
 
 def read_object(text: str) -> dict[str, Any] | None:
-    """Return the object that a text consists of, which may be encoded twice; None: it is none."""
+    """Return the object that a text consists of, in a fence or not, perhaps encoded twice; None: it is none.
+
+    Of several, one after the other, the first one.
+    """
     data: Any = text
     for _ in range(2):
         try:
             data = _DECODER.decode(data)
         except (ValueError, RecursionError):
-            repaired = _repaired(data.strip(), 0) if data.lstrip().startswith('{') else None
-            data = None if repaired is None or data.strip()[repaired[1] :].strip('}] \n') else repaired[0]
+            data = _FENCE.sub('', data)
+            repaired = _repaired(data, 0) if data.startswith('{') else None
+            data = (
+                None
+                if repaired is None or data[repaired[1] :].lstrip('}] \n')[:1] not in '{'
+                else repaired[0]
+            )
         if not isinstance(data, str):
             break
     return data if isinstance(data, dict) else None

@@ -3,6 +3,7 @@
 import base64
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from remembr_ros.agent.chat.client import Call, Message, Reply, Tool, ToolCall
@@ -62,14 +63,16 @@ def reply_of(response: Any, sent: int, must_call: str | None = None) -> Reply:
     :raises ReplyInvalid: it is no chat reply
     """
     said = said_in(response)
+    alone = getattr(said.message, 'function_call', None)  # as it was before there could be several
     try:
+        called = said.message.tool_calls or ([SimpleNamespace(id='', function=alone)] if alone else [])
         calls = tuple(
             ToolCall(
                 sendable(call.id or f'call_{index}'),
                 sendable(call.function.name),
                 sendable(_argument_text(call.function.arguments)),
             )
-            for index, call in enumerate((said.message.tool_calls or ())[:MAX_CALLS])
+            for index, call in enumerate(called[:MAX_CALLS])
         )
     except (AttributeError, TypeError, KeyError) as error:
         raise ReplyInvalid('its tool calls are none') from error

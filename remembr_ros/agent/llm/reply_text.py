@@ -19,11 +19,12 @@ MAX_REPLY = 20_000  # Characters of a reply that are read, and kept in a convers
 MAX_KEPT = 2_000  # Characters of a reply, and of a call's arguments, that stay in the conversation
 MAX_CALLS = 20  # Calls read from one reply
 _NAME = re.compile(r'[A-Za-z0-9_-]{1,64}')
-_KEYS = ('tool', 'name', 'tool_name', 'recipient_name', 'function', 'action')
+_KEYS = ('tool', 'name', 'tool_name', 'function_name', 'recipient_name', 'function', 'action')
 _ARGUMENTS = ('arguments', 'parameters', 'args', 'input', 'action_input')
 _LISTS = ('calls', 'tool_calls', 'tool_uses')
 
-_KNOWN = rf'(?<![\w"\'])(?P<name>{"|".join(sorted(TOOL_NAMES, key=len, reverse=True))})'
+_TOOLS = '|'.join(sorted(TOOL_NAMES, key=len, reverse=True))
+_KNOWN = rf'(?<![\w"\'])(?P<name>{_TOOLS})'
 _TEMPLATE = (
     r'(?:[\s"\'`*:>\])=(]|<\|[^|>]{1,40}\|>|<\uff5c[^\uff5c>]{1,40}\uff5c>|\[ARGS\]|\[CALL_ID\]\w*|\d+'
     r'|json\b|code\b|commentary\b|call\b|arguments\b|(?i:action input)){0,12}'
@@ -34,19 +35,24 @@ _OF = r'(?:\uff5cDSML\uff5c|\w{1,20}:)?'
 _TAGGED = re.compile(
     rf'<{_OF}(?:function|invoke|tool)(?:=|\s+name=)["\']?(?P<name>[\w.:-]{{1,64}})["\']?\s*>'
     r'|<tool_call>\s*(?P<glm>[\w.]{1,64})\s*(?=<arg_key>|</tool_call>)'
+    rf'|<(?P<own>{_TOOLS})>(?=\s*<)'
 )
-_BLOCK_END = re.compile(rf'</{_OF}(?:function|invoke|tool|tool_call)>')
+_BLOCK_END = re.compile(rf'</{_OF}(?:function|invoke|tool|tool_call|{_TOOLS})>')
 _PARAMETER = re.compile(
     rf'<{_OF}parameter(?:=|\s+name=)["\']?(?P<key>[\w-]{{1,64}})["\']?[^<>]{{0,40}}>(?P<value>.*?)'
     rf'(?:</{_OF}parameter>|(?=<{_OF}parameter)|\Z)'
-    r'|<arg_key>(?P<glm>[^<]{1,64})</arg_key>\s*<arg_value>(?P<glm_value>.*?)(?:</arg_value>|\Z)',
+    r'|<arg_key>(?P<glm>[^<]{1,64})</arg_key>\s*<arg_value>(?P<glm_value>.*?)(?:</arg_value>|\Z)'
+    r'|<(?P<own>[a-z_]{1,64})>(?P<own_value>[^<]*)</(?P=own)>',
     re.DOTALL,
 )
 _PYTHONIC = re.compile(
-    rf'(?P<start>(?:^|[\[>])\s*(?:print\()?(?:default_api\.)?)?{_KNOWN}(?:\.call)?(?=\()', re.MULTILINE
+    r'(?P<start>(?:^|[\[>])\s*(?:\w{1,30}\s*=\s*|(?i:action[ \d]*:)\s*)?(?:print\()?(?:default_api\.)?)?'
+    rf'{_KNOWN}(?:\.call)?(?=\()',
+    re.MULTILINE,
 )
 _REACT = re.compile(
-    rf'^\W*action:\W*{_KNOWN}\W*\n+\W*action input:[ \t]*(?P<text>[^\s{{][^\n]*)',
+    rf'^\W*action[ \d]*:\W*{_KNOWN}(?:\W*\n+\W*action input[ \d]*:[ \t]*(?P<text>[^\s{{][^\n]*)'
+    r'|\[(?P<inside>[^\]\n]+)\])',
     re.IGNORECASE | re.MULTILINE,
 )
 _QUOTE = re.compile(r'<escape>|<\|"\|>')
@@ -99,7 +105,7 @@ def calls_in_text(content: str) -> tuple[ToolCall, ...]:
             # Some say the same again, in other words around it.
             calls += [call for call in found if call not in calls]
     return tuple(
-        ToolCall(f'text_{i}', name, given if isinstance(given, str) else json.dumps(given))
+        ToolCall(f'text_{i}', name, _arguments(name, given))
         for i, (name, given) in enumerate(calls[:MAX_CALLS])
     )
 
@@ -121,18 +127,24 @@ def _with_name_before(text: str) -> Iterator[_Found]:
 
 
 def _in_tags(text: str) -> Iterator[_Found]:
-    """Yield <function=NAME><parameter=KEY>VALUE: Qwen3-Coder, Seed, MiniMax, DeepSeek's DSML, GLM-4.5."""
+    """Yield <function=NAME><parameter=KEY>VALUE: Qwen3-Coder, Seed, MiniMax, DeepSeek's DSML, GLM, Cline."""
     opened = [*_TAGGED.finditer(text)]
     ends = [*(match.start() for match in opened[1:]), len(text)]
     for match, until in zip(opened, ends, strict=False):
         closed = _BLOCK_END.search(text, match.end(), until)
         block = text[match.end() : closed.start() if closed else until]
         given = {
-            (found['key'] or found['glm']).strip(): _value(found['value'] or found['glm_value'] or '')
+            (found['key'] or found['glm'] or found['own']).strip(): _value(
+                found['value'] or found['glm_value'] or found['own_value'] or ''
+            )
             for found in _PARAMETER.finditer(block)
         }
         if given or not block.strip():
-            yield match.start(), closed.end() if closed else until, [(match['name'] or match['glm'], given)]
+            yield (
+                match.start(),
+                closed.end() if closed else until,
+                [(match['name'] or match['glm'] or match['own'], given)],
+            )
 
 
 def _as_python(text: str) -> Iterator[_Found]:
@@ -151,10 +163,10 @@ def _as_python(text: str) -> Iterator[_Found]:
 
 
 def _as_react(text: str) -> Iterator[_Found]:
-    """Yield Action: NAME, Action Input: a text."""
+    """Yield Action: NAME, Action Input: a text; and Action: NAME[a text]."""
     for match in _REACT.finditer(text):
-        if first := first_argument(match['name']):
-            yield match.start(), match.end(), [(match['name'], {first: match['text'].strip(' \t\r"\'`')})]
+        given = (match['text'] or match['inside']).strip(' \t\r"\'`')
+        yield match.start(), match.end(), [(match['name'], given)]
 
 
 FORMS: tuple[Callable[[str], Iterator[_Found]], ...] = (
@@ -165,6 +177,14 @@ FORMS: tuple[Callable[[str], Iterator[_Found]], ...] = (
     _as_react,
 )
 """The forms in which models write calls; where two read the same place, the one that begins first counts."""
+
+
+def _arguments(name: str, given: Any) -> str:
+    """Return arguments as JSON; a text that is no JSON is the first one."""
+    if isinstance(given, str) and (name := tool_name(name)) in TOOL_NAMES and not given.startswith('{'):
+        first = first_argument(name)
+        given = {first: given} if first and read_object(given) is None else given
+    return given if isinstance(given, str) else json.dumps(given)
 
 
 def _value(text: str) -> Any:

@@ -12,6 +12,7 @@ from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.tools import TOOLS
 from remembr_ros.agent.model.answer import Ledger, Usage
 from remembr_ros.bounded_request import Bounds
+from remembr_ros.chat_endpoint import LOADING_S
 from remembr_ros.errors import ChatUnavailable
 from test.patience import patiently
 from test.scripted.reply import completion
@@ -90,6 +91,14 @@ def test_content_in_parts_is_one_text_without_thoughts(server: ScriptedServer, c
     ]
     server.reply = [said({'role': 'assistant', 'content': parts})]
     assert complete(connect()).content == 'Hello.'
+
+
+def test_a_call_comes_back_as_it_was_sent_before_there_could_be_several(
+    server: ScriptedServer, connect: Any
+) -> None:
+    call = {'name': 'recall_text', 'arguments': '{"query": "lift"}'}
+    server.reply = [said({'role': 'assistant', 'content': None, 'function_call': call})]
+    assert complete(connect()).tool_calls == (ToolCall('call_0', 'recall_text', '{"query": "lift"}'),)
 
 
 def test_tool_calls_come_back_as_they_were_written(server: ScriptedServer, connect: Any) -> None:
@@ -202,6 +211,20 @@ def test_a_busy_server_is_asked_again_when_it_says(
     assert (reply.content, ledger.usage.calls) == ('At last.', 1)
     assert slept == [7.0, pytest.approx(8.0, abs=1.0)]
     assert len(server.requests) == 3
+
+
+def test_a_server_that_loads_its_model_is_asked_as_long_as_there_is_time(
+    server: ScriptedServer, connect: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(Bounds, 'pause', lambda _, seconds: slept.append(seconds))
+    loading = ScriptedReply(status=503, body={'error': {'message': 'Loading model', 'code': 503}})
+    server.reply = [loading] * 40 + [ScriptedReply('At last.')]
+    assert complete(connect(max_retries=2)).content == 'At last.'
+    assert slept == [LOADING_S] * 40
+    server.reply = [loading]
+    with pytest.raises(ChatUnavailable, match='Loading model'):
+        complete(connect(max_retries=2), timeout_s=0.5 * LOADING_S)
 
 
 def test_a_server_that_stays_busy_is_given_up(

@@ -139,6 +139,11 @@ AS_MODELS_WRITE_IT = {
     'in parallel': f'{{"tool_uses": [{{"recipient_name": "functions.recall_text", "parameters": {QUERY}}}]}}',
     'ReAct': f'Thought: I look for it.\nAction: recall_text\nAction Input: {QUERY}\nObservation: ',
     'ReAct, in words': 'Thought: I look for it.\nAction: recall_text\nAction Input: lift\nObservation: ',
+    'ReAct, numbered': 'Thought 1: I look for it.\nAction 1: recall_text[lift]\nObservation 1: ',
+    'ReAct, in Python': 'Thought: I look for it.\nAction: recall_text("lift")\n',
+    'ReAct, in JSON': '```json\n{"action": "recall_text", "action_input": "lift"}\n```',
+    'Cline': '<recall_text>\n<query>lift</query>\n</recall_text>',
+    'Python, kept': '```python\nfound = recall_text(query="lift")\nprint(found)\n```',
     'Python, without a name': "recall_text('lift')",
     'Python, with an object': f'recall_text({QUERY})',
 }
@@ -186,6 +191,8 @@ def test_lists_and_truth_are_read_between_tags() -> None:
         'The answer (see m1) is 3.',
         'recall_text(lift)',
         'Action: leave',
+        'Action: recall_text[]',
+        '<recall_text> is a tool.',
         'It reads recall_text(query="lift").',
     ],
 )
