@@ -83,7 +83,7 @@ def _refusing(right: Right, takes: dict[str, list[str]]) -> Any:
         params = (ctx.params or {}) if ctx.method == 'tools/call' else {}
         name = params.get('name', '')
         if isinstance(params.get('arguments'), dict):
-            params['arguments'] = _without_nulls(params['arguments'])
+            params['arguments'] = _without_blanks(params['arguments'])
         grant, why = GRANTS.get(name), None
         if grant is not None and grant.right > right:
             why = f'{name} needs a token with the right to {grant.right.name.lower()}, or remembr mcp --act'
@@ -96,11 +96,13 @@ def _refusing(right: Right, takes: dict[str, list[str]]) -> Any:
     return middleware
 
 
-def _without_nulls(given: Any) -> Any:
-    """Return arguments without null: many clients send it for what they do not set."""
+def _without_blanks(given: Any) -> Any:
+    """Return arguments without null, or what forms write for it: many clients send it for what is not set."""
     if isinstance(given, dict):
-        return {name: _without_nulls(value) for name, value in given.items() if value is not None}
-    return [_without_nulls(value) for value in given] if isinstance(given, list) else given
+        return {
+            name: _without_blanks(value) for name, value in given.items() if value not in (None, '', 'null')
+        }
+    return [_without_blanks(value) for value in given] if isinstance(given, list) else given
 
 
 def _map_of(site: Site) -> FunctionResource:

@@ -150,6 +150,8 @@ def test_null_is_not_given(served: ServedSite) -> None:
     plain = call(served, 'recall', 'look', text='lift')
     nulls = call(served, 'recall', 'look', text='lift', limit=None, around=None, place=None, radius=None)
     assert nulls.structured_content == plain.structured_content
+    blanks = call(served, 'recall', 'look', text='lift', limit='null', around='', place='', radius='')
+    assert blanks.structured_content == plain.structured_content
     assert not call(served, 'ask', 'ask', question='Where is the lift?', conversation=None).is_error
 
 
