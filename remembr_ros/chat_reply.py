@@ -24,7 +24,7 @@ _BARE_HARMONY = re.compile(r'^analysis.*?assistant(?:final|(?=commentary))', re.
 
 _CHANNEL = re.compile(r'(?:<\|start\|>\w*)?<\|channel\|>\w+\s*<\|message\|>')
 _BOX = re.compile(
-    r'\s*(?:<\|(?P<at>box|quad)_start\|>.*?<\|(?P=at)_end\|>|<(?P<as>box|quad|object)>.*?</(?P=as)>)',
+    r'\s*(?:<\|(?P<at>box|quad)_start\|>.*?<\|(?P=at)_end\|>|<(?P<as>box|quad)>.*?</(?P=as)>)',
     re.DOTALL,
 )
 """Where in an image a thing is, as models write it that ground their words."""

@@ -1,5 +1,6 @@
 """Real, small models, where `make models` put them: one that answers, one that listens, one that embeds."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.build import AgentConfig, build_agent
+from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.embedding.embedders import OFFLINE, get_embedder
@@ -150,6 +152,8 @@ def by_model(
 ) -> list[Answer]:
     """The answers of an agent with a model of 0.5 B parameters, and the offline planner behind it.
 
+    It is asked what the rules know, too, as is a model of whose size neither name nor server tell.
+
     :param by_rules: made before, so that nothing is left to load when the model has used up its time
     """
     gguf = model_folder('qwen2.5-coder-0.5b') / 'model.gguf'
@@ -157,6 +161,8 @@ def by_model(
     with llama_server(gguf, log) as url, pytest.MonkeyPatch.context() as environment:
         for name in ('OPENAI_API_KEY', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'):
             environment.delenv(name, raising=False)
+        assert OpenAIChat('local', url).parameters_b(FIRST_S) == pytest.approx(0.5, abs=0.2)
+        environment.setattr(OpenAIChat, 'parameters_b', lambda chat, timeout_s: math.inf)
         agent = build_agent(store, AgentConfig(llm_url=url))
         first, *others = (asked.text for asked in ASKED)
         return [answer(agent, first, FIRST_S), *(answer(agent, text, TIMEOUT_S) for text in others)]

@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -148,10 +149,12 @@ class FailoverChat:
     @property
     def model(self) -> str:
         """The model that would be asked now."""
-        return self._next.model
+        awake = self._awake()
+        return self._chats[awake[0] if awake else 0].model
 
     def parameters_b(self, timeout_s: float) -> float:
-        return self._next.parameters_b(timeout_s)
+        awake = self._awake()
+        return self._chats[awake[0]].parameters_b(timeout_s) if awake else math.inf
 
     def complete(self, call: Call) -> Reply:
         deadline = self._clock() + call.timeout_s
@@ -174,11 +177,6 @@ class FailoverChat:
                 continue
             return replace(reply, model=reply.model or chat.model)
         raise failure or ChatUnavailable(self._all_rest())
-
-    @property
-    def _next(self) -> ChatClient:
-        awake = self._awake()
-        return self._chats[awake[0] if awake else 0]
 
     def _awake(self) -> list[int]:
         now = self._clock()

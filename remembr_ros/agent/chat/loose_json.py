@@ -58,11 +58,8 @@ def read_object(text: str) -> dict[str, Any] | None:
         except (ValueError, RecursionError):
             data = _FENCE.sub('', data)
             repaired = _repaired(data, 0) if data.startswith('{') else None
-            data = (
-                None
-                if repaired is None or data[repaired[1] :].lstrip('}] \n')[:1] not in '{'
-                else repaired[0]
-            )
+            is_all = repaired is not None and data[repaired[1] :].lstrip('}] \n')[:1] in ('', '{')
+            data = repaired[0] if repaired is not None and is_all else None
         if not isinstance(data, str):
             break
     return data if isinstance(data, dict) else None

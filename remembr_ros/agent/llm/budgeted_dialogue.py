@@ -31,20 +31,15 @@ class BudgetedDialogue:
     call_timeout_s: float
     token_budget: int
     refused: bool = field(default=False, init=False)  # An ungrounded answer was sent back
+    faults: int = field(default=0, init=False)  # Replies, and calls in them, that could not be used
     _uncounted: int = field(default=0, init=False)
     _reserved: float = field(default=0.0, init=False)
     _counted: int = field(default=0, init=False)  # By the server
     _estimated: int = field(default=0, init=False)  # Of the same messages
-    _faults: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self._tools_size = estimate_tools(self.tools)
         self._begin = len(self.messages)
-
-    @property
-    def faults(self) -> int:
-        """Replies, and calls in them, that could not be used."""
-        return self._faults
 
     @property
     def must_answer(self) -> bool:
@@ -99,10 +94,10 @@ class BudgetedDialogue:
 
         :raises ReplyInvalid: that was one too many
         """
-        self._faults += 1
-        if self._faults > MAX_FAULTS:
+        self.faults += 1
+        if self.faults > MAX_FAULTS:
             raise ReplyInvalid(
-                f'{self.chat.model} sent {self._faults} replies that could not be used (the last: {wrong}); '
+                f'{self.chat.model} sent {self.faults} replies that could not be used (the last: {wrong}); '
                 'try a larger model'
             )
 

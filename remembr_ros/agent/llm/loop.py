@@ -6,7 +6,7 @@ After the querying phase of ReMEmbR (arXiv 2409.13682).
 import json
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache, partial
 
@@ -78,31 +78,24 @@ class LoopPlanner:
         return self.chat.model
 
     def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
+        context = CallContext(question, recall, run, self.memories_per_call, self.second_look)
         rules = self.rules
         if rules is None:
-            return self._answered(question, recall, run)
-        known = cache(lambda: rules.answer(question, recall, run))
+            return self._answered(context)
+        known = context.known = cache(lambda: rules.answer(question, recall, run))
         timeout_s = min(SIZE_S, allowed_s(self.call_timeout_s, run.remaining_s))
-        clumsy = self.habit.is_clumsy or self.chat.parameters_b(timeout_s) < SMALL_B
-        if clumsy and is_answer(known()):
+        context.clumsy = self.habit.is_clumsy or self.chat.parameters_b(timeout_s) < SMALL_B
+        if context.clumsy and is_answer(known()):
             return known()
         try:
-            return self._answered(question, recall, run, known, clumsy=clumsy)
+            return self._answered(context)
         except (ReplyInvalid, Ungrounded) as error:
             self.habit.note(stumbled=True)
             logger.warning('%s; the %s planner answers instead', error, rules.name)
             return known()
 
-    def _answered(
-        self,
-        question: Question,
-        recall: Recall,
-        run: Run,
-        known: Callable[[], Answer] | None = None,
-        *,
-        clumsy: bool = False,
-    ) -> Answer:
-        context = CallContext(question, recall, run, self.memories_per_call, self.second_look, known, clumsy)
+    def _answered(self, context: CallContext) -> Answer:
+        question, run = context.question, context.run
         system = prompt('system').format(rounds=self.rounds, calls_per_round=self.calls_per_round)
         asked = situation(question, context.survey)
         if question.prior is not None:
@@ -152,7 +145,7 @@ class LoopPlanner:
             others = [call for call in calls if call.name != ANSWER]
             complaint = 'answer when you have read what the other calls found'
             if answers and (last or not others):
-                answer, complaint = self._try_answer(answers[0], context, question, dialogue)
+                answer, complaint = self._try_answer(answers[0], context, dialogue)
                 if answer is not None:
                     # A second server may have stepped in.
                     by = reply.model or self.name
@@ -170,7 +163,7 @@ class LoopPlanner:
         """Return what the question recalls as it was asked: a model that searches badly has that at least."""
         (outcome,) = in_parallel([partial(_timed, recall_question(context))], context.run)
         call = ToolCall('', 'recall_text', json.dumps({'query': context.question.text}))
-        text = self._shown(call, outcome, context, context.run)
+        text = self._shown(call, outcome, context)
         context.evidence.first, context.evidence.best = context.evidence.best, None
         return text
 
@@ -207,7 +200,7 @@ class LoopPlanner:
             names = ', '.join(f'{calls[i].name} {calls[i].arguments[:100]}' for i in jobs)
             run.on_progress(Progress('recalling', names, len(context.evidence)))
         for index, outcome in zip(jobs, in_parallel(list(jobs.values()), run), strict=True):
-            texts[index] = self._shown(calls[index], outcome, context, run)
+            texts[index] = self._shown(calls[index], outcome, context)
             context.told[_said(calls[index])] = texts[index]
         if jobs:
             run.on_progress(
@@ -215,9 +208,8 @@ class LoopPlanner:
             )
         return [texts[index] for index in range(len(calls))]
 
-    def _shown(
-        self, call: ToolCall, outcome: tuple[Tell, float] | RemembrError, context: CallContext, run: Run
-    ) -> str:
+    def _shown(self, call: ToolCall, outcome: tuple[Tell, float] | RemembrError, context: CallContext) -> str:
+        run = context.run
         run.check()  # what ended the question may have ended the call first
         about: dict[str, object] = {'name': call.name, 'arguments': call.arguments}
         if isinstance(outcome, RemembrError):
@@ -231,7 +223,7 @@ class LoopPlanner:
         return text
 
     def _try_answer(
-        self, call: ToolCall, context: CallContext, question: Question, dialogue: BudgetedDialogue
+        self, call: ToolCall, context: CallContext, dialogue: BudgetedDialogue
     ) -> tuple[Answer | None, str]:
         """Return the grounded answer, or what is wrong with it.
 
@@ -243,7 +235,7 @@ class LoopPlanner:
             arguments = parse_arguments(call.name, call.arguments)
             if not isinstance(arguments, AnswerCall):
                 raise ReplyInvalid('this is no answer')
-            answer = ground(claim(arguments, context), question, self.name)
+            answer = ground(claim(arguments, context), context.question, self.name)
             if context.known is not None:
                 stumbled = bool(dialogue.faults) or context.clumsy
                 known = context.known()

@@ -1,3 +1,4 @@
+import math
 from collections.abc import Callable
 
 import pytest
@@ -66,6 +67,16 @@ def test_the_second_answers_and_is_named(clock: Clock, ask: Callable[..., Reply]
     reply = ask(chat)
     assert (reply.content, reply.model) == ('x', 'other')
     assert chat.model == 'other'
+
+
+def test_the_size_is_that_of_the_model_that_would_be_asked(clock: Clock) -> None:
+    down = ScriptedChat([ChatUnavailable('silent')], 'qwen3:8b')
+    chat = FailoverChat([down, ScriptedChat([ChatUnavailable('gone')], 'qwen3:1.7b')], clock=clock)
+    assert chat.parameters_b(1.0) == 8.0
+    chat._rest(0, 1.0, 'silent')
+    assert chat.parameters_b(1.0) == 1.7
+    chat._rest(1, 1.0, 'gone')
+    assert chat.parameters_b(1.0) == math.inf, 'nobody is asked for it'
 
 
 def test_a_silent_server_leaves_time_for_the_second_and_is_left_alone(
