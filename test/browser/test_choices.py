@@ -116,23 +116,29 @@ def test_what_is_less_than_likely_is_not_shown_as_found(search: Callable[[str], 
 
 def test_nothing_is_lit_where_nothing_is_likely(search: Callable[[str], Any]) -> None:
     page = search('q=mug')
-    lit = 'document.querySelector("#timeline canvas").toDataURL()'
-    eventually(page, '!document.querySelector("#search-results").hasAttribute("aria-busy")')
+    canvas = 'document.querySelector("#timeline canvas")'
+
+    def drawn() -> str:
+        """Return the timeline, once it is there and what the results light is drawn in the next frame."""
+        eventually(page, '!document.querySelector("#search-results").hasAttribute("aria-busy")')
+        pixels = f'getContext("2d").getImageData(0, 0, {canvas}.width, {canvas}.height).data'
+        eventually(page, f'{canvas}.{pixels}.some(Boolean)')
+        page.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))')
+        return str(page.evaluate(f'{canvas}.toDataURL()'))
+
+    with_lit = drawn()
     page.unroute('**/api/recall?*')
     weak = {name: {'sureness': 'perhaps'} for name in ('A red mug.', 'A green mug.', 'A blue mug.')}
     told(page, '**/api/recall?*', **weak, **{'Mugs go left.': {'sureness': 'hardly'}})
-    with_lit = page.evaluate(lit)
     page.goto(page.url)
     settled(page)
     results(page).first.wait_for()
-    page.wait_for_timeout(500)
-    without = page.evaluate(lit)
+    without = drawn()
     assert with_lit != without
     page.get_by_role('searchbox').fill('')
     page.wait_for_url(lambda url: 'q=' not in url)
     page.locator('.search-status').get_by_text('Newest first').wait_for()
-    page.wait_for_timeout(500)
-    assert page.evaluate(lit) == without
+    eventually(page, f'{canvas}.toDataURL() === {json.dumps(without)}')
 
 
 def test_notes_come_before_what_hardly_fits_and_the_newest_may_come_first(
