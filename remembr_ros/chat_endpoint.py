@@ -24,6 +24,9 @@ CONNECT_S = 5.0
 _PARSING = (ReplyInvalid, ValueError, TypeError, AttributeError, RuntimeError, OSError)
 """Raised by the HTTP client, or by the package's own parsing of a body that is no chat reply, or too deep."""
 
+NO_LIST = (404, 405, 501)
+"""By these a server says that it lists no models."""
+
 _LOADING = re.compile(r'\b(?:loading|warming up|starting)\b', re.IGNORECASE)
 _Found = TypeVar('_Found')
 FIRST_S = 0.5  # [s] the first wait is at most so long, each further one at most twice the one before
@@ -154,7 +157,7 @@ class ChatEndpoint:
         try:
             listed = self.retried(lambda: self.models(bounds), bounds)
         except Refused as error:
-            if error.status not in (404, 405, 501):
+            if error.status not in NO_LIST:
                 raise
             raise ChatUnavailable(
                 f'{self.where} lists no models; name one with {self._model_option}, and check the URL: is it '

@@ -29,7 +29,11 @@ _BOX = re.compile(
 )
 """Where in an image a thing is, as models write it that ground their words."""
 
-_TOKEN = re.compile(r'<\|[\w./ ]{1,40}\|>|</?[a-z]\w*(?:\s[^<>]{0,200})?/?>')
+_TOKEN = re.compile(
+    r'<\|[\w./ ]{1,40}\|>|</?(?:s|[be]os|end_of_utterance|(?:start|end)_of_turn|answer|caption|image'
+    r'|p|phrase|ref|object|point|loc_?\d+|patch_index_\d+)(?:\s[^<>]{0,200})?/?>'
+)
+"""Named one by one: a sign, or a screen, may show tags of its own."""
 
 
 @dataclass(frozen=True, slots=True)

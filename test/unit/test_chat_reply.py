@@ -106,6 +106,10 @@ def test_neither_thoughts_nor_places_in_the_image_nor_tokens_of_a_template_are_s
     assert plain(text) == 'A lift.'
 
 
+def test_tags_that_a_caption_tells_of_are_kept() -> None:
+    assert plain('The screen shows "<div>" and "<EXIT>".') == 'The screen shows "<div>" and "<EXIT>".'
+
+
 @pytest.mark.parametrize(
     'thought',
     ['<think>\nThe user sends six pictures', '[THINK]A door', '<|channel|>analysis<|message|>A door', ''],

@@ -25,10 +25,9 @@ def parameters_among(listed: Sequence[Any], name: str) -> float:
     :param name: empty: the first one is asked
     """
     named = [model for model in listed if getattr(model, 'id', None) == name]
-    for model in named or (listed[:1] if len(listed) == 1 or not name else ()):
-        about = getattr(model, 'meta', None)
-        count = about.get('n_params') if isinstance(about, dict) else None
-        if isinstance(count, int) and count > 0:
-            return count / 1e9
-        return parameters_in(f'{getattr(model, "id", "")} {getattr(model, "root", "")}')
-    return math.inf
+    model = next(iter(named or (listed if len(listed) == 1 or not name else ())), None)
+    about = getattr(model, 'meta', None)
+    count = about.get('n_params') if isinstance(about, dict) else None
+    if isinstance(count, int) and count > 0:
+        return count / 1e9
+    return parameters_in(f'{getattr(model, "id", "")} {getattr(model, "root", "")}')

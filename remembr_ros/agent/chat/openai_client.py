@@ -21,7 +21,7 @@ from remembr_ros.agent.model.answer import Usage
 from remembr_ros.bounded_request import Bounds, TimeOver
 from remembr_ros.captioning.captioners.caption_check import find_loop
 from remembr_ros.chat_capabilities import Capabilities, Negotiation, after_wordless_refusal
-from remembr_ros.chat_endpoint import ChatEndpoint, Refused, Server
+from remembr_ros.chat_endpoint import NO_LIST, ChatEndpoint, Refused, Server
 from remembr_ros.errors import ChatUnavailable, InvalidRequest, ReplyInvalid
 
 
@@ -57,7 +57,9 @@ class OpenAIChat:
         self._model = model or preset.model
         self._endpoint = ChatEndpoint(preset, max_retries)
         self._known = Negotiation(preset.capabilities)
-        self._size_b: float | None = math.inf if preset.needs_key else None  # no small ones are there
+        size_b = parameters_in(self._model)
+        self._size_b = size_b if size_b < math.inf or preset.needs_key else None
+        """None: its server has to be asked; those that want a key tell by the name."""
         self._proven = False
         """It has replied to a request with tools: when it refuses one later, that has another cause."""
         self._sampling: dict[str, Any] = {'temperature': temperature, 'max_tokens': max_tokens}
@@ -74,19 +76,15 @@ class OpenAIChat:
         return self._known.can
 
     def parameters_b(self, timeout_s: float) -> float:
-        size_b = parameters_in(self._model) if self._size_b is None else self._size_b
-        if self._size_b is None and size_b == math.inf:
+        if self._size_b is None:
             try:
                 listed = self._endpoint.models(Bounds(time.monotonic() + timeout_s))
-            except Refused as refusal:
-                if refusal.status >= 500:
-                    return math.inf  # it may be loading its model
+            except (ChatUnavailable, TimeOver) as error:
+                if not (isinstance(error, Refused) and error.status in NO_LIST):
+                    return math.inf  # it may tell later, when it has loaded its model
                 listed = []
-            except (ChatUnavailable, TimeOver):
-                return math.inf  # not yet
-            size_b = parameters_among(listed, self._model)
-        self._size_b = size_b
-        return size_b
+            self._size_b = parameters_among(listed, self._model)
+        return self._size_b
 
     def complete(self, call: Call) -> Reply:
         bounds = Bounds(time.monotonic() + call.timeout_s, call.cancel)

@@ -327,6 +327,7 @@ def test_a_server_is_asked_once_how_large_a_model_is_whose_name_does_not_say_it(
     assert connect('mine').parameters_b(0.1) == math.inf
     assert OpenAIChat('mine', 'http://127.0.0.1:9/v1').parameters_b(5.0) == math.inf
     assert OpenAIChat('gpt').parameters_b(5.0) == math.inf, 'OpenAI is not asked'
+    assert OpenAIChat('meta/llama-3.2-1b-instruct', 'nim').parameters_b(5.0) == 1.0
 
 
 @pytest.mark.parametrize(
