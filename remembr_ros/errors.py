@@ -119,7 +119,14 @@ class Cancelled(RemembrError):
 
 
 class StalePose(RemembrError):
-    """Raised when no pose is known near enough to the asked time."""
+    """Raised when no pose is known near enough to the asked time.
+
+    :param why: the same in few words and without numbers, so that it can be counted
+    """
+
+    def __init__(self, message: str, why: str = '') -> None:
+        super().__init__(message)
+        self.why = why or message
 
 
 class GoalRejected(RemembrError):

@@ -48,6 +48,10 @@ class Pose:
 MAX_COORDINATE = 1e9  # [m] No map is larger; a square of it still fits the 32-bit floats of an index
 
 
+MAX_SPEED_M_S = 300.0
+"""[m/s] What is further apart was not driven, nor flown by a robot: a wrong fix, or another map."""
+
+
 def is_place(pose: Pose) -> bool:
     """Tell whether a robot can be there: what is not finite, or beyond MAX_COORDINATE, is no pose."""
     return math.isfinite(pose.yaw) and all(abs(value) <= MAX_COORDINATE for value in pose.position)
@@ -77,6 +81,12 @@ class StampedPose:
     stamp_ns: int
     pose: Pose
     frame_id: str = 'map'
+
+
+def can_be_driven(a: StampedPose, b: StampedPose) -> bool:
+    """Tell whether a robot gets from one pose to the other in the time between them, a second at least."""
+    seconds = max(abs(b.stamp_ns - a.stamp_ns) / 1e9, 1.0)
+    return math.dist(a.pose.position, b.pose.position) <= MAX_SPEED_M_S * seconds
 
 
 @dataclass(frozen=True, slots=True)

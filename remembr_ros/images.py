@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.image_header import announced_size
+from remembr_ros.image_transport import MAKE_PICTURES, encoding_of, is_zstd, raw_image, video_in
 
 Bgr = NDArray[np.uint8]
 """An image of shape (height, width, 3), blue first, as OpenCV has it."""
@@ -137,16 +138,19 @@ def raw_values(  # noqa: PLR0917 (the fields of the message)
 
 
 def decode_compressed(format: str, data: Any) -> Bgr:  # noqa: A002
-    """Return the pixels of a sensor_msgs/CompressedImage: JPEG, PNG, WebP, BMP or TIFF.
+    """Return the pixels of a sensor_msgs/CompressedImage: JPEG, PNG, WebP, BMP, TIFF, or raw packed by zstd.
 
-    :param format: 'jpeg', 'png', 'rgb8; jpeg compressed bgr8', '16UC1; compressedDepth png', ... Only tells
-        measurements (16UC1, 32FC1, compressedDepth) from intensities; the data says what it is
+    :param format: 'jpeg', 'png', 'rgb8; jpeg compressed bgr8', '16UC1; compressedDepth png', 'zstd', ... But
+        for zstd it only tells measurements (16UC1, 32FC1, compressedDepth) from intensities; the data says
+        what it is
     :param data: bytes, or anything with the buffer interface
     :return: shape (height, width, 3)
     :raises ValueError: the data is no image, is damaged, or says that it is absurdly large
     """
     import cv2
 
+    if is_zstd(format):
+        return decode_raw(*raw_image(_as_bytes(data).tobytes(), MAX_DECODED_BYTES))
     measured = is_measurement(format)
     pixels = compressed_values(format, data)
     if pixels.dtype not in (np.uint8, np.uint16):
@@ -181,6 +185,8 @@ def compressed_values(format: str, data: Any) -> NDArray[Any]:  # noqa: A002
         raise ValueError(f'a compressed image ({format!r}) without data')
     announced = announced_size(buffer.tobytes())
     if announced is None:
+        if video := video_in(format, buffer[:4].tobytes()):
+            raise ValueError(f'the images are video ({video}): {MAKE_PICTURES}')
         raise ValueError(f'the compressed image ({format!r}, {buffer.size} bytes) is damaged or no image')
     _check_size(announced.width, announced.height)
     if announced.width * announced.height * announced.pixel_bytes > MAX_DECODED_BYTES:
@@ -197,9 +203,12 @@ def compressed_values(format: str, data: Any) -> NDArray[Any]:  # noqa: A002
     return pixels
 
 
-def is_measurement(encoding: str) -> bool:
-    """Return whether an encoding or a compressed format holds distances or the like, not a picture."""
-    name = encoding.strip().lower()
+def is_measurement(encoding: str, data: Any = b'') -> bool:
+    """Return whether an encoding or a compressed format holds distances or the like, not a picture.
+
+    :param data: of a compressed image, which tells it where the format does not
+    """
+    name = encoding_of(encoding, data).strip().lower()
     return name.startswith(('16uc1', '32fc1')) or 'compresseddepth' in name
 
 

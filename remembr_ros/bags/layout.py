@@ -8,10 +8,20 @@ import yaml
 from remembr_ros.errors import BagUnreadable
 
 _STORAGE_SUFFIXES = ('.mcap', '.db3')
+ZSTD_SUFFIX = '.zstd'  # behind these: rosbag2 compressed the whole file
+
+_STAND_INS = {
+    b'version https://git-lfs.github.com/spec/': 'a pointer of Git LFS, not the recording itself, which '
+    "'git lfs pull' brings (apt install git-lfs)",
+    b'/annex/objects/': "a pointer of git-annex, not the recording itself, which 'git annex get' brings",
+    b'<!doctype html': 'a web page, not a recording: its download ended at a page that asks for something',
+    b'<html': 'a web page, not a recording: its download ended at a page that asks for something',
+}
+"""What lies where a recording should be, by how it begins."""
 
 
 def storage_files(path: Path) -> list[Path]:
-    """Return what to open: the files of a recording in their order, or the directory if it is compressed.
+    """Return what to open: the files of a recording in their order.
 
     A directory whose metadata.yaml is lost, or cannot be read, is read file by file.
 
@@ -22,29 +32,37 @@ def storage_files(path: Path) -> list[Path]:
             raise BagUnreadable(
                 f'{path} does not exist; give a rosbag2 directory or a .mcap, .db3 or .bag file'
             )
-        if path.is_dir():
-            return _files_of(path)
-        if path.suffix not in (*_STORAGE_SUFFIXES, '.bag'):
+        files = _files_of(path) if path.is_dir() else [path]
+        if files == [path] and path.is_file() and not (_is_storage(path) or path.suffix == '.bag'):
             raise BagUnreadable(
                 f'{path} is not a bag: need a rosbag2 directory, a .mcap or .db3 file, or a ROS 1 .bag'
             )
-        if path.stat().st_size == 0:
+        if path.is_file() and path.stat().st_size == 0:
             raise BagUnreadable(f'{path} is empty: it has 0 bytes and no topics')
+        for file in filter(Path.is_file, files):
+            with file.open('rb') as opened:
+                begins = opened.read(64).lstrip().lower()
+            if what := next((what for start, what in _STAND_INS.items() if begins.startswith(start)), ''):
+                raise BagUnreadable(f'{file} is {what}')
     except OSError as error:
         raise BagUnreadable(f'{path} cannot be read: {error.strerror}') from error
-    return [path]
+    return files
+
+
+def _is_storage(file: Path) -> bool:
+    return Path(file.name.removesuffix(ZSTD_SUFFIX)).suffix in _STORAGE_SUFFIXES
 
 
 def _files_of(path: Path) -> list[Path]:
-    """Return what to open of a directory: the files that metadata.yaml names, if they can be read alone.
+    """Return what to open of a directory: the files that metadata.yaml names, or the directory itself.
 
-    They are not compressed then, and what they say of their topics is right where metadata.yaml, which may
-    have been made anew or by hand, is not. Otherwise the directory is for rosbags to read or refuse.
+    What they say of their topics is right where metadata.yaml, which may have been made anew or by hand, is
+    not. A directory with other files is for rosbags to read or refuse.
     """
     information = _metadata(path)
     try:
         named = [path / Path(name).name for name in information['relative_file_paths']]
-        plain = str(information.get('compression_mode') or 'none').lower() == 'none'
+        packed = str(information.get('compression_format') or 'zstd')
     except (LookupError, TypeError, AttributeError):
         return _files_without_metadata(path)
     missing = [file.name for file in named if not file.exists()]
@@ -54,16 +72,17 @@ def _files_of(path: Path) -> list[Path]:
             f'(it contains: {_contents(path)}); without metadata.yaml what is there is read; '
             f'{topics_in_metadata(path) or "its topics cannot be told"}'
         )
-    known = named and plain and all(file.suffix in _STORAGE_SUFFIXES for file in named)
-    return named if known else [path]
+    return named if named and packed == 'zstd' and all(map(_is_storage, named)) else [path]
 
 
 def _files_without_metadata(path: Path) -> list[Path]:
     files = sorted(
-        (file for file in path.iterdir() if file.suffix in _STORAGE_SUFFIXES and file.is_file()),
+        (file for file in path.iterdir() if _is_storage(file) and file.is_file()),
         # rosbag2 numbers the parts of a recording: name_0.mcap ... name_10.mcap
-        key=lambda file: (len(file.name), file.name),
+        key=lambda file: (len(file.name.removesuffix(ZSTD_SUFFIX)), file.name),
     )
+    # Where compressing was interrupted both are there, and the plain one is whole.
+    files = [file for file in files if file.suffix != ZSTD_SUFFIX or file.with_suffix('') not in files]
     if not files:
         raise BagUnreadable(
             f'{path} is no rosbag2 directory: it has no metadata.yaml that can be read and no .mcap or .db3 '
@@ -92,3 +111,11 @@ def topics_in_metadata(path: Path) -> str:
         return f'its topics: {", ".join(listed) or "none"}'
     except (LookupError, TypeError):
         return ''
+
+
+def count_in_metadata(path: Path) -> int:
+    """Return how many messages metadata.yaml counts; 0 if it cannot be read."""
+    try:
+        return int(_metadata(path)['message_count'])
+    except (LookupError, TypeError, ValueError):
+        return 0

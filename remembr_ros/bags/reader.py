@@ -1,13 +1,15 @@
 """A recording as a stream of camera frames and poses."""
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from remembr_ros import images
-from remembr_ros.bags.poses import PoseSource, TopicPoses, stamp_of
+from remembr_ros.bags.poses import POOR, PoseSource, TopicPoses, stamp_of
 from remembr_ros.bags.recording import RawMessage, Recording
 from remembr_ros.bags.topics import choose_image_topic, choose_pose_source
 from remembr_ros.geometry import MAX_POSITION_STD_M, Lost, StampedPose
@@ -15,6 +17,10 @@ from remembr_ros.images import Bgr, Frame
 from remembr_ros.timestamps import format_iso, is_stamp
 
 _log = logging.getLogger(__name__)
+
+Placing = StampedPose | Lost
+Span = tuple[int, int] | None
+"""From the first time to the last [ns]."""
 
 
 class BagReader:
@@ -27,6 +33,9 @@ class BagReader:
     :ivar start_ns: when the first message was recorded, nanoseconds since the Unix epoch
     :ivar end_ns: when the last message was recorded
     :ivar frame_count: number of images on the topic
+    :ivar frames_ns: when the first and the last image were taken, of those read so far; None: none was
+    :ivar poses_ns: of when the first and the last pose are
+    :ivar undecoded: how many of the images that were looked at are no pictures, by the reason
     """
 
     def __init__(self, recording: Recording, image_topic: str, poses: PoseSource | None) -> None:
@@ -37,6 +46,9 @@ class BagReader:
         self.start_ns = recording.start_ns
         self.end_ns = recording.end_ns
         self.frame_count = recording.topics[image_topic].count
+        self.frames_ns: Span = None
+        self.poses_ns: Span = None
+        self.undecoded: Counter[str] = Counter()
         self._behind_ns = 0
         self._untimed = 0
 
@@ -51,7 +63,17 @@ class BagReader:
     @property
     def uncertain(self) -> int:
         """How many poses so far were none, because localisation was poor."""
-        return self._poses.uncertain if self._poses else 0
+        return self.left_out[POOR]
+
+    @property
+    def left_out(self) -> Counter[str]:
+        """How many messages so far were no pose, by the reason."""
+        return self._poses.left_out if self._poses else Counter()
+
+    @property
+    def hold_s(self) -> float:
+        """How long a pose stays valid while no newer one comes, by what its source is [s]."""
+        return self._poses.hold_s if self._poses else 0.0
 
     def events(
         self, besides: Collection[str] = (), hear: Callable[[RawMessage], object] = lambda _: None
@@ -69,7 +91,7 @@ class BagReader:
             hear(message)
             if message.topic != self.image_topic:
                 if self._poses and message.topic in topics:
-                    yield from self._poses.feed(message)
+                    yield from self._noted(self._poses.feed(message))
                 continue
             frame = self._frame(message)
             if not is_stamp(frame.stamp_ns):
@@ -78,7 +100,8 @@ class BagReader:
                 self._untimed += 1
                 continue
             if self._poses:
-                yield from self._poses.at_frame(frame.stamp_ns)
+                yield from self._noted(self._poses.at_frame(frame.stamp_ns))
+            self.frames_ns = _with(self.frames_ns, frame.stamp_ns)
             yield frame
 
     def __enter__(self) -> 'BagReader':
@@ -87,15 +110,32 @@ class BagReader:
     def __exit__(self, *_: object) -> None:
         self.recording.close()
 
+    def _noted(self, poses: Iterator[Placing]) -> Iterator[Placing]:
+        for pose in poses:
+            if isinstance(pose, StampedPose):
+                self.poses_ns = _with(self.poses_ns, pose.stamp_ns)
+            yield pose
+
     def _frame(self, message: RawMessage) -> Frame:
         try:
             image = self.recording.deserialize(message)
         except ValueError as error:
             # As old as the last one: another time would cut the segment here.
-            return Frame(message.log_ns - self._behind_ns, _garbage(str(error)))
+            return Frame(message.log_ns - self._behind_ns, self._counted(_garbage(str(error))))
         stamp_ns = stamp_of(image.header, message.log_ns)
         self._behind_ns = message.log_ns - stamp_ns
-        return frame_of(image, stamp_ns)
+        frame = frame_of(image, stamp_ns)
+        return replace(frame, decode=self._counted(frame.decode))
+
+    def _counted(self, decode: Callable[[], Bgr]) -> Callable[[], Bgr]:
+        def counting() -> Bgr:
+            try:
+                return decode()
+            except ValueError as error:
+                self.undecoded[str(error)] += 1
+                raise
+
+        return counting
 
 
 def open_bag(
@@ -141,6 +181,10 @@ def frame_of(image: Any, stamp_ns: int) -> Frame:
         )
 
     return Frame(stamp_ns, decode, image.header.frame_id.lstrip('/'))
+
+
+def _with(span: Span, stamp_ns: int) -> Span:
+    return (min(span[0], stamp_ns), max(span[1], stamp_ns)) if span else (stamp_ns, stamp_ns)
 
 
 def _garbage(reason: str) -> Any:

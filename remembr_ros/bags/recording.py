@@ -5,7 +5,9 @@ everywhere, and a broken definition does not matter. Only other types are learne
 """
 
 import importlib
+import io
 import logging
+import re
 import sqlite3
 import struct
 from collections import Counter
@@ -13,12 +15,15 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PosixPath
 from typing import Any
 
 import yaml
 
-from remembr_ros.bags.layout import storage_files, topics_in_metadata
+from remembr_ros.bags.header_clock import HeaderClock
+from remembr_ros.bags.layout import count_in_metadata, storage_files, topics_in_metadata
+from remembr_ros.bags.unpacking import ready
+from remembr_ros.decompression import ZSTD_MAGIC, zstd
 from remembr_ros.errors import BagUnreadable
 
 _log = logging.getLogger(__name__)
@@ -37,6 +42,8 @@ _MEANING = {
 # tf/tfMessage of early ROS 1 has the fields of its successor
 _TF = 'tf2_msgs/msg/TFMessage'
 _SAME_AS = {'tf/msg/tfMessage': _TF}
+_CLOCK = 'rosgraph_msgs/msg/Clock'
+_ENCODINGS = ('cdr', 'ros1')  # of channels; others are left out
 _ALLOWED = """CREATE TEMP VIEW message_definitions AS SELECT id, topic_type, encoded_message_definition,
 replace(encoding, 'unknown', 'ros2msg') AS encoding, type_description_hash FROM main.message_definitions"""
 
@@ -101,30 +108,38 @@ class Recording:
         self._stack = ExitStack()
         self._readers: list[Any] = []
         storages = storage_files(self.path)
-        self._is_ros1 = storages[0].suffix == '.bag'
         self._late_damage: BaseException | None = None
         self._complained: set[str] = set()
         self._names = dict(_SAME_AS)
         try:
             for storage in storages:
                 try:
-                    self._readers.append(self._stack.enter_context(_reader(storage)))
+                    self._readers.append(self._stack.enter_context(_reader(ready(storage, self._stack))))
                 except _damage() as error:
                     if not self._readers:
                         raise
                     self._late_damage = error  # the parts before it are good: deliver them first
                     break
+            self._connections, self._others = self._find_connections()
             self.topics = self._list_topics()
             filled = [reader for reader in self._readers if reader.message_count]
             self.start_ns: int = min((int(reader.start_time) for reader in filled), default=0)
             self.end_ns: int = max((int(reader.end_time) - 1 for reader in filled), default=0)
-            self._typestore: Any = _typestore(ros1=self._is_ros1)
+            self._typestore: Any = _typestore(ros1=self.is_ros1)
         except _damage() as error:
             self._stack.close()
             raise BagUnreadable(self._damaged(error)) from error
         if not any(topic.count for topic in self.topics.values()):
             self._stack.close()
             raise BagUnreadable(f'{self.path} is empty: it has no messages; {self.describe_topics()}')
+        counted, there = count_in_metadata(self.path), sum(reader.message_count for reader in self._readers)
+        if counted > there and not self._late_damage:
+            _log.warning('%s holds %d of the %d messages that its metadata.yaml counts', path, there, counted)
+        self._clock = HeaderClock(
+            simulated=bool(self.of_type(_CLOCK)),
+            warn=_log.warning,
+            remedy='record /clock, too, where time is simulated',
+        )
 
     def close(self) -> None:
         """Close the files."""
@@ -137,7 +152,8 @@ class Recording:
     def describe_topics(self) -> str:
         """Return 'its topics: NAME (TYPE, n messages), ...' for an error message."""
         listed = [f'{topic.name} ({topic.msgtype}, {topic.count} messages)' for topic in self.topics.values()]
-        return f'its topics: {", ".join(listed) or "none"}'
+        others = ', '.join(f'{name} ({encoding})' for name, encoding in self._others.items())
+        return f'its topics: {", ".join(listed) or "none"}' + (f'; of no use: {others}' if others else '')
 
     def messages(self, topics: Collection[str], stop_ns: int | None = None) -> Iterator[RawMessage]:
         """Yield the messages of some topics in the order of their recording, one at a time.
@@ -148,10 +164,10 @@ class Recording:
         :raises BagUnreadable: the file is damaged here; what came before is good
         """
         try:
-            for reader in self._readers:
+            for reader, found in zip(self._readers, self._connections, strict=True):
                 connections = [
                     connection
-                    for connection in reader.connections
+                    for connection in found
                     if connection.topic in topics
                     and connection.msgtype == self.topics[connection.topic].msgtype
                 ]
@@ -159,7 +175,9 @@ class Recording:
                     continue
                 with closing(reader.messages(connections=connections, stop=stop_ns)) as messages:
                     for connection, log_ns, data in messages:
-                        yield RawMessage(connection.topic, connection.msgtype, int(log_ns), data)
+                        # rosbag2 may have compressed each message; no CDR begins like that.
+                        plain = zstd().decompress(data) if data[:4] == ZSTD_MAGIC else data
+                        yield RawMessage(connection.topic, connection.msgtype, int(log_ns), plain)
             if self._late_damage:
                 raise self._late_damage
         except _damage() as error:
@@ -181,27 +199,29 @@ class Recording:
             return
         from rosbags.typesys import get_types_from_msg
 
-        texts = [c.msgdef.data for file in self._readers for c in file.connections if c.msgtype == msgtype]
+        texts = [c.msgdef.data for found in self._connections for c in found if c.msgtype == msgtype]
         if not (text := next(filter(None, texts), vision_definition(msgtype))):
             raise ValueError('the recording has no definition of it')
         types = get_types_from_msg(text, msgtype)
-        if self._typestore is _typestore(ros1=self._is_ros1):  # which other recordings use, too
-            self._typestore = _typestore.__wrapped__(ros1=self._is_ros1)
+        if self._typestore is _typestore(ros1=self.is_ros1):  # which other recordings use, too
+            self._typestore = _typestore.__wrapped__(ros1=self.is_ros1)
         self._typestore.register(types)
         self._names[msgtype] = next(iter(types))  # of a service's event another one
         self._typestore.get_msgdef(self._names[msgtype])
 
     def deserialize(self, message: RawMessage) -> Any:
-        """Return the message with its fields.
+        """Return the message with its fields; stamps of a clock that was never set are set right.
 
         :raises ValueError: the bytes are no such message
         """
         msgtype = self._names.get(message.msgtype, message.msgtype)
-        convert = self._typestore.deserialize_ros1 if self._is_ros1 else self._typestore.deserialize_cdr
+        convert = self._typestore.deserialize_ros1 if self.is_ros1 else self._typestore.deserialize_cdr
         try:
-            return convert(message.data, msgtype)
+            received = convert(message.data, msgtype)
         except _damage() as error:
             raise ValueError(f'a message on {message.topic} is no {msgtype}: {_text(error)}') from error
+        self._clock.set_right(message.topic, received, message.log_ns)
+        return received
 
     def deserialize_or_skip(self, message: RawMessage) -> Any:
         """Return the message with its fields; None if it is garbage. The first on a topic is logged."""
@@ -213,10 +233,33 @@ class Recording:
                 _log.warning('left out: %s', error)
             return None
 
+    @property
+    def is_ros1(self) -> bool:
+        """Whether messages are serialised as ROS 1 does it."""
+        return self._encoding == 'ros1'
+
+    def _find_connections(self) -> tuple[list[list[Any]], dict[str, str]]:
+        """Return what can be read of each file, and the encodings of the other topics: an mcap file may hold
+        anything."""
+        encodings = [[_encoding(c) for c in reader.connections] for reader in self._readers]
+        known = {encoding for found in encodings for encoding in found}
+        self._encoding = next((encoding for encoding in _ENCODINGS if encoding in known), 'cdr')
+        connections: list[list[Any]] = []
+        others: dict[str, str] = {}
+        for reader, found in zip(self._readers, encodings, strict=True):
+            pairs = list(zip(reader.connections, found, strict=True))
+            others |= {c.topic: encoding for c, encoding in pairs if encoding != self._encoding}
+            own = [c for c, encoding in pairs if encoding == self._encoding]
+            # In an mcap file of ROS 1 types have their names of ROS 1.
+            connections.append(
+                [c._replace(msgtype=re.sub(r'^(\w+)/(\w+)$', r'\1/msg/\2', c.msgtype)) for c in own]
+            )
+        return connections, others
+
     def _list_topics(self) -> dict[str, Topic]:
         counts: Counter[tuple[str, str]] = Counter()
-        for reader in self._readers:
-            for connection in reader.connections:
+        for found in self._connections:
+            for connection in found:
                 counts[connection.topic, connection.msgtype] += connection.msgcount
         topics: dict[str, Topic] = {}
         for (name, msgtype), count in sorted(counts.items()):
@@ -232,8 +275,6 @@ class Recording:
         hint = f'; {_RESCUE[suffix]}' if suffix else ''
         if isinstance(error, PermissionError):
             return f'{self.path} cannot be read: {error.strerror}'
-        if 'Profile is not ros2' in str(error):
-            return f"{self.path} is no recording of ROS 2: the profile in its header is not 'ros2'"
         return (
             f'{self.path} is damaged, or cut off before its recording was finished: {_text(error)}'
             f'{hint}; {listed or "its topics cannot be told"}'
@@ -246,18 +287,46 @@ def _reader(path: Path) -> Any:
     if path.is_file():
         path.open('rb').close()  # a PermissionError, which the readers report as damage
     _allow_unknown()
-    return rosbag1.Reader(path) if path.suffix == '.bag' else rosbag2.Reader(path)
+    if path.suffix == '.bag':
+        return rosbag1.Reader(path)
+    return rosbag2.Reader(_AnyProfile(path) if path.suffix == '.mcap' else path)
+
+
+class _AnyProfile(PosixPath):
+    """An mcap file that is read as one with the profile of ROS 2, whatever its header says: `mcap merge` and
+    others leave it out, and rosbag2 itself does not look at it."""
+
+    def open(self, *_: Any, **__: Any) -> Any:
+        return _AsRos2(io.FileIO(self))
+
+
+class _AsRos2(io.BufferedReader):
+    HEADER = 17  # behind magic, opcode and length
+    PROFILE = b'\4\0\0\0ros2'
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        at = self.tell()
+        content = super().read(size)
+        return self.PROFILE.ljust(len(content), b'\0') if at == self.HEADER else content
+
+
+def _encoding(connection: Any) -> str:
+    """Return how messages of a connection are serialised."""
+    return str(getattr(connection.ext, 'serialization_format', 'ros1'))
 
 
 @cache
 def _allow_unknown() -> None:
-    """Let rosbags read files with an 'unknown' type: rosbag2 found no definition of it, as of feedback."""
+    """Let rosbags read mcap files with channels of others, and files with an 'unknown' type: rosbag2 found no
+    definition of it, as of feedback."""
     from rosbags.rosbag2 import storage_mcap
 
     known: Any = storage_mcap.get_msgdef
     vars(storage_mcap)['get_msgdef'] = lambda schema: known(
-        None if schema and schema.encoding == 'unknown' else schema
+        schema if schema and schema.encoding in {'ros2msg', 'ros2idl', 'omgidl', ''} else None
     )
+    # Schemas may be anything, too: those of protobuf are no text.
+    vars(storage_mcap)['read_string'] = lambda file: storage_mcap.read_bytes(file).decode(errors='replace')
     with suppress(ImportError):  # older ones read SQLite otherwise
         importlib.import_module('apsw').connection_hooks.append(lambda file: file.execute(_ALLOWED))
 

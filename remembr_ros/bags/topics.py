@@ -19,6 +19,8 @@ from remembr_ros.bags.poses import (
 from remembr_ros.bags.recording import DETECTIONS_2D, DETECTIONS_3D, LABEL_INFO, Recording, Topic
 from remembr_ros.bags.tf import MAP_FRAME, TF_TYPES, TfPoses, TransformSurvey, asked_chain
 from remembr_ros.errors import BagUnreadable, InvalidRequest
+from remembr_ros.image_header import announced_size
+from remembr_ros.image_transport import MAKE_PICTURES, is_zstd, video_in
 from remembr_ros.images import is_measurement
 
 _log = logging.getLogger(__name__)
@@ -28,7 +30,11 @@ COMPRESSED_IMAGE = 'sensor_msgs/msg/CompressedImage'
 IMAGE_TYPES = (IMAGE, COMPRESSED_IMAGE)
 
 CAMERA_INFO = 'sensor_msgs/msg/CameraInfo'
-_IMAGE_NAME = re.compile(r'(/image[^/]*)?(/(compressed|compressedDepth))?$')
+_TRANSPORT = re.compile(r'/(compressed|compressedDepth|zstd)$')
+_IMAGE_NAME = re.compile(rf'(/image[^/]*)?({_TRANSPORT.pattern[:-1]})?$')
+_VIDEO_TYPES = re.compile(
+    r'(FFMPEGPacket|CompressedVideo|theora_image_transport/msg/Packet|h264\w*/msg/\w+)$'
+)
 
 _NOT_WHERE_IT_IS = ('goal', 'initialpose')
 """Poses of topics with these words in their name say where the robot shall be, or may be."""
@@ -50,22 +56,38 @@ def choose_image_topic(recording: Recording, asked: str | None = None) -> tuple[
 
 
 def _only_camera(recording: Recording, topics: list[Topic]) -> Topic:
-    measured = [topic for topic in topics if _is_measurement(recording, topic)]
-    pictures = [topic for topic in topics if topic not in measured]
-    names = {topic.name for topic in pictures if topic.msgtype == COMPRESSED_IMAGE}
-    pictures = [t for t in pictures if t.msgtype == COMPRESSED_IMAGE or f'{t.name}/compressed' not in names]
-    if not pictures:
+    first = {topic: _first(recording, topic) for topic in topics}
+    measured = [topic for topic, image in first.items() if _is_measurement(image)]
+    cameras: dict[str, list[Topic]] = {}
+    for topic in topics:
+        if topic not in measured and not _is_video(first[topic]):
+            cameras.setdefault(_TRANSPORT.sub('', topic.name), []).append(topic)
+    video = [topic for topic in topics if _is_video(first[topic])]
+    video += [topic for topic in recording.topics.values() if _VIDEO_TYPES.search(topic.msgtype)]
+    if not cameras:
         depth = f' (only depth: {_listed(measured)}; --image-topic takes one of them)' if measured else ''
+        moving = f'; {_listed(video)} is video: {MAKE_PICTURES}' if video else ''
         raise BagUnreadable(
-            f'{recording.path} has no camera images (sensor_msgs Image or CompressedImage){depth}; '
+            f'{recording.path} has no camera images (sensor_msgs Image or CompressedImage){depth}{moving}; '
             f'{recording.describe_topics()}'
         )
+    # Of one camera's transports: what is small and decoded quickly, unless it was recorded in part only.
+    most = {name: max(topic.count for topic in same) for name, same in cameras.items()}
+    pictures = [
+        min(same, key=lambda topic: (2 * topic.count < most[name], _rank(first[topic])))
+        for name, same in cameras.items()
+    ]
     if len(pictures) > 1:
         raise BagUnreadable(
             f'{recording.path} has {len(pictures)} image topics: {_listed(pictures)}; '
             'choose one with --image-topic'
         )
     return pictures[0]
+
+
+def _rank(image: Any) -> int:
+    """Return the place of a transport among those of one camera: compressed, raw, zstd, what is garbage."""
+    return 3 if image is None else 1 if not hasattr(image, 'format') else 2 if is_zstd(image.format) else 0
 
 
 def choose_pose_source(
@@ -134,7 +156,8 @@ def depth_topic(recording: Recording, asked: str) -> Topic:
 
     :raises BagUnreadable: it is none
     """
-    fitting = [topic for topic in recording.of_type(*IMAGE_TYPES) if _is_measurement(recording, topic)]
+    images = recording.of_type(*IMAGE_TYPES)
+    fitting = [topic for topic in images if _is_measurement(_first(recording, topic))]
     return _asked(recording, asked, 'a topic of depth images (16UC1 or 32FC1)', '--depth-topic', fitting)
 
 
@@ -214,11 +237,17 @@ def _frame(recording: Recording, topic: Topic) -> str | None:
     return first.header.frame_id.lstrip('/') if first else None
 
 
-def _is_measurement(recording: Recording, topic: Topic) -> bool:
-    first = _first(recording, topic)
-    if first is None:
+def _is_measurement(image: Any) -> bool:
+    if image is None or not hasattr(image, 'format'):
+        return image is not None and is_measurement(image.encoding)
+    return is_measurement(image.format, image.data)
+
+
+def _is_video(image: Any) -> bool:
+    if image is None or not hasattr(image, 'format'):
         return False
-    return is_measurement(first.encoding if hasattr(first, 'encoding') else first.format)
+    data = bytes(image.data)
+    return announced_size(data) is None and bool(video_in(image.format, data))
 
 
 def _listed(topics: list[Topic]) -> str:

@@ -150,7 +150,8 @@ class TransformTree:
         if path is None:
             raise StalePose(
                 f'no transforms connect {parent!r} with {child!r}; known frames: '
-                f'{", ".join(self.frames) or "none"}. Check the frame names and that /tf_static is there'
+                f'{", ".join(self.frames) or "none"}. Check the frame names and that /tf_static is there',
+                f'no transforms from {parent!r} to {child!r}: check the frame names and /tf_static',
             )
         from_parent, from_child = (self._compose(frames, stamp_ns, tolerance_ns) for frames in path)
         return compose(inverse(from_parent), from_child)
@@ -210,7 +211,8 @@ class TransformTree:
             if transform is None:
                 raise StalePose(
                     f'the transform {edge.parent} -> {frame} is known from {format_iso(edge.stamps[0])} to '
-                    f'{format_iso(edge.stamps[-1])}, not at {format_iso(stamp_ns)}'
+                    f'{format_iso(edge.stamps[-1])}, not at {format_iso(stamp_ns)}',
+                    f'the transform {edge.parent} -> {frame} is of other times: check the clocks',
                 )
             total = compose(transform, total)
         return total

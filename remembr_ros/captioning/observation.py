@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from remembr_ros.captioning.captioners.captioner import Caption, Captioner, Clip
@@ -150,22 +150,33 @@ def observations(
     describer: Describer,
     config: SegmenterConfig | None = None,
     *,
+    poses: PoseBuffer | None = None,
+    unplaced: Callable[[str], object] = lambda _: None,
     batch: int = 1,
 ) -> Iterator[Observation]:
     """Turn a recording into observations, one by one; holds a few segments at a time.
 
     :param events: frames and poses, roughly in order of time
     :param config: None: the defaults
+    :param poses: an empty one; None: one with the defaults
+    :param unplaced: is told of each segment without a place why that is
     :param batch: so many segments are described together
     """
-    placer = Placer(Segmenter(config), PoseBuffer())
+    placer = Placer(Segmenter(config), poses or PoseBuffer())
     waiting: list[PlacedSegment] = []
+
+    def wait(placed: list[PlacedSegment]) -> None:
+        waiting.extend(placed)
+        for segment in placed:
+            if segment.pose is None:
+                unplaced(segment.why)
+
     for event in events:
-        waiting += placer.add(event)
+        wait(placer.add(event))
         while len(waiting) >= batch:
             yield from describer.observe_all(waiting[:batch])
             del waiting[:batch]
-    waiting += placer.flush()
+    wait(placer.flush())
     for start in range(0, len(waiting), batch):
         yield from describer.observe_all(waiting[start : start + batch])
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from remembr_ros.captioning.pose_buffer import MAX_LATE_S, PoseBuffer
 from remembr_ros.captioning.segmenter import Segment, Segmenter
 from remembr_ros.errors import StalePose
-from remembr_ros.geometry import Lost, Pose, StampedPose, distance, mean_pose
+from remembr_ros.geometry import Lost, Pose, StampedPose, can_be_driven, distance, mean_pose
 from remembr_ros.images import Frame
 from remembr_ros.timestamps import NS
 
@@ -23,6 +23,7 @@ class PlacedSegment:
     :param frame_id: the frame of the pose
     :param travelled: path length through the poses of the frames [m]
     :param merged: how many segments it is made of
+    :param why: why there is no pose, see StalePose.why; empty: there is one
     """
 
     segment: Segment
@@ -30,6 +31,7 @@ class PlacedSegment:
     frame_id: str = 'map'
     travelled: float = 0.0
     merged: int = 1
+    why: str = ''
 
 
 def place(segment: Segment, poses: PoseBuffer) -> PlacedSegment:
@@ -37,19 +39,22 @@ def place(segment: Segment, poses: PoseBuffer) -> PlacedSegment:
 
     Poses are soon forgotten: do this when a segment ends, not when its caption is ready.
     """
-    at_frames = [pose for frame in segment.frames if (pose := _pose_at(frame.stamp_ns, poses)) is not None]
+    found = [_pose_at(frame.stamp_ns, poses) for frame in segment.frames]
+    at_frames = [pose for pose in found if isinstance(pose, StampedPose)]
     if not at_frames:
-        return PlacedSegment(segment, None)
+        return PlacedSegment(segment, None, why=next(why for why in found if isinstance(why, str)))
     path = at_frames
     if segment.end_ns > segment.frames[-1].stamp_ns:
         # The way after the last sampled frame belongs to this segment too.
         at_end = _pose_at(segment.end_ns, poses)
-        path = [*at_frames, at_end] if at_end is not None else at_frames
+        path = [*at_frames, at_end] if isinstance(at_end, StampedPose) else at_frames
+    jumps = [i for i, (a, b) in enumerate(pairwise(at_frames), 1) if not can_be_driven(a, b)]
     return PlacedSegment(
         segment,
-        mean_pose(stamped.pose for stamped in at_frames),
+        # Nothing was half-way of a jump: what came after it is known better.
+        mean_pose(stamped.pose for stamped in at_frames[max(jumps, default=0) :]),
         at_frames[-1].frame_id,
-        sum(distance(a.pose.position, b.pose.position) for a, b in pairwise(path)),
+        sum(distance(a.pose.position, b.pose.position) for a, b in pairwise(path) if can_be_driven(a, b)),
     )
 
 
@@ -124,8 +129,9 @@ class Placer:
         return known or late or now_ns < segment.start_ns - self._wait_ns  # or the clock has started again
 
 
-def _pose_at(stamp_ns: int, poses: PoseBuffer) -> StampedPose | None:
+def _pose_at(stamp_ns: int, poses: PoseBuffer) -> StampedPose | str:
+    """Return the pose at a time, or why there is none."""
     try:
         return poses.at(stamp_ns)
-    except StalePose:
-        return None
+    except StalePose as error:
+        return error.why

@@ -4,8 +4,14 @@ import bisect
 import threading
 
 from remembr_ros.errors import StalePose
-from remembr_ros.geometry import StampedPose, interpolate, is_place
+from remembr_ros.geometry import StampedPose, can_be_driven, interpolate, is_place
 from remembr_ros.timestamps import NS
+
+NO_POSE = 'no pose has come'
+LOST = 'localisation was too uncertain'
+BEFORE_POSES = 'before the first pose'
+PAUSE = 'in a pause of the poses'
+"""Why it is not known where the robot was, see StalePose.why."""
 
 MAX_LATE_S = 1.0  # a pose older than the newest by more: time jumped back, a bag starts over [s]
 
@@ -91,7 +97,10 @@ class PoseBuffer:
         """
         with self._lock:
             if not any(self._poses):
-                raise StalePose('no pose is known; is the pose source publishing, and is its topic right?')
+                raise StalePose(
+                    'no pose is known; is the pose source publishing, and is its topic right?',
+                    LOST if self._poses else NO_POSE,
+                )
             index = bisect.bisect_left(self._stamps, stamp_ns)
             before = self._poses[index - 1] if index > 0 else None
             after = self._poses[index] if index < len(self._poses) else None
@@ -100,12 +109,12 @@ class PoseBuffer:
             return after
         if before is not None and after is not None:
             hole_ns = after.stamp_ns - before.stamp_ns
-            if hole_ns <= self._max_interpolation_ns:
+            if hole_ns <= self._max_interpolation_ns and can_be_driven(before, after):
                 fraction = (stamp_ns - before.stamp_ns) / hole_ns
                 return StampedPose(stamp_ns, interpolate(before.pose, after.pose, fraction), before.frame_id)
         known = [pose for pose in (before, after) if pose is not None]
         if exact or not known:
-            raise StalePose('localisation was too uncertain then: it is not known where the robot was')
+            raise StalePose(f'{LOST} then: it is not known where the robot was', LOST)
         nearest = min(known, key=lambda pose: abs(pose.stamp_ns - stamp_ns))
         age_ns = abs(nearest.stamp_ns - stamp_ns)
         if age_ns <= self._max_age_ns:
@@ -116,7 +125,8 @@ class PoseBuffer:
         raise StalePose(
             f'the nearest pose is {age_ns / NS:.2f} s {side} the asked time; at most '
             f'{self._max_age_ns / NS:.2f} s are allowed: check the pose source and its clock, '
-            'or allow older poses'
+            'or allow older poses',
+            PAUSE if before is not None else BEFORE_POSES,
         )
 
 

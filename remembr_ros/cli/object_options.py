@@ -1,17 +1,21 @@
 """The options of a detector, and the objects of a recording that it finds."""
 
 import argparse
+import logging
 from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
+from remembr_ros.captioning.unplaced import counted
 from remembr_ros.errors import BagUnreadable, InvalidRequest
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.objects.detectors.by_name import get_detector
 from remembr_ros.objects.keeper import ObjectKeeper
 from remembr_ros.objects.recorded_views import RecordedViews
+
+_log = logging.getLogger(__name__)
 
 
 def add_detector(parser: argparse.ArgumentParser) -> None:
@@ -84,6 +88,8 @@ class RecordedObjects:
                 keeper.see(view, self._detector.detect(view.image, view.stamp_ns, self._args.camera))
         finally:
             keeper.keep()
+        if causes := self._views.pairing.causes:
+            _log.warning('of what was detected, or looked at, nothing came of: %s', counted(causes))
         left_out = keeper.dropped + self._views.pairing.dropped + self._views.told.dropped
         return {
             'objects': len(keeper),

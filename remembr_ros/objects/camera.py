@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Transform
-from remembr_ros.images import compressed_values, raw_values
+from remembr_ros.image_transport import is_zstd, raw_image
+from remembr_ros.images import MAX_DECODED_BYTES, compressed_values, raw_values
 
 Points = NDArray[np.float64]
 """Shape (n, 3) [m]."""
@@ -98,13 +99,16 @@ def to_parent(points: Points, transform: Transform) -> Points:
 
 
 def depth_of(message: Any) -> Depth:
-    """Return the depth of a sensor_msgs/Image or CompressedImage: a PNG of 16 bits, also of compressedDepth.
+    """Return the depth of a sensor_msgs/Image or CompressedImage: a PNG of 16 bits, also of compressedDepth,
+    or raw packed by zstd.
 
     :raises ValueError: it is no depth image, or damaged
     """
     m = message
     if not hasattr(m, 'format'):
         return _metres(raw_values(m.encoding, m.width, m.height, m.step, bool(m.is_bigendian), m.data))
+    if is_zstd(m.format):
+        return _metres(raw_values(*raw_image(bytes(m.data), MAX_DECODED_BYTES)))
     values = compressed_values(m.format, m.data)
     if values.ndim != 2 or values.dtype != np.uint16:
         raise ValueError(f'the compressed depth image ({m.format!r}) is no PNG of 16 bits')

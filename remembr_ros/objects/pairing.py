@@ -45,6 +45,8 @@ class Pairing:
         self._frames: dict[str, str] = {}
         self.dropped: Counter[str] = Counter()
         """How many images were of no use, by the reason."""
+        self.causes: Counter[str] = Counter()
+        """The same by all that is known of the reason, and what helps."""
         self._uncalibrated = ''
 
     def take_info(self, sensor: str, info: Any) -> None:
@@ -102,7 +104,7 @@ class Pairing:
             try:
                 view = self._view(frame, late)
             except (StalePose, InvalidRequest, ValueError) as error:
-                self._drop(str(error))
+                self._drop(str(error), error.why if isinstance(error, StalePose) else '')
             else:
                 if view is None:
                     return
@@ -127,8 +129,9 @@ class Pairing:
         if own is None and registered and not self._uncalibrated:
             own = camera  # which needs no camera info of its own
         picture, coming = self._picture(frame)
+        frame_id = self._frame_id(frame, picture, late)
         in_space = isinstance(frame, Told) and frame.in_space
-        if in_space and (camera is None or (picture is None and frame.frame_id != self._frames['image'])):
+        if in_space and (camera is None or (picture is None and frame_id != self._frames['image'])):
             camera, picture = NO_CAMERA, None
         with_depth = bool(self._depths) if in_space else self._with_depth
         if not late and (coming or camera is None or (with_depth and (near is None or own is None))):
@@ -139,12 +142,12 @@ class Pairing:
         if with_depth and near is None:
             raise StalePose('no depth of its time: check the depth topic, and that both have the same clock')
         try:
-            pose = self.tree.lookup(self._map_frame, frame.frame_id, stamp_ns, slack_ns)
+            pose = self.tree.lookup(self._map_frame, frame_id, stamp_ns, slack_ns)
             at = self.tree.lookup(self._map_frame, near[1], near[0], slack_ns) if near else pose
         except StalePose as error:
             if not late:
                 return None
-            raise StalePose(f'no pose at its time: {error}') from error
+            raise StalePose(f'no pose at its time: {error}', f'no pose at its time: {error.why}') from error
         image = picture.decode() if picture else None
         if image is not None:
             camera = camera.at(image.shape[1], image.shape[0], 'image')
@@ -157,15 +160,26 @@ class Pairing:
         own = own.at(metres.shape[1], metres.shape[0], 'depth image')
         return replace(view, depth=DepthView(metres, own, at))
 
+    def _frame_id(self, frame: Frame | Told, picture: Frame | None, late: bool) -> str:
+        """Return where something was seen from; detectors leave it out: then it is the image's of their time.
+
+        :raises StalePose: nobody knows
+        """
+        found = frame.frame_id or (picture.frame_id if picture else self._frames.get('image', ''))
+        if late and not found:
+            raise StalePose('no frame_id: let the detector give that of its images, or publish these, too')
+        return found
+
     def _picture(self, frame: Frame | Told) -> tuple[Frame | None, bool]:
         """Return the image, of what was told that of its time if it came; and whether it is to come."""
         if isinstance(frame, Frame):
             return frame, False
-        own = [picture for picture in self._pictures if picture.frame_id == frame.frame_id]
+        own = [picture for picture in self._pictures if frame.frame_id in {'', picture.frame_id}]
         nearest = min(own, key=lambda picture: abs(picture.stamp_ns - frame.stamp_ns), default=None)
         if nearest and abs(nearest.stamp_ns - frame.stamp_ns) <= PICTURE_SLACK_NS:
             return nearest, False
         return None, bool(own) and own[-1].stamp_ns < frame.stamp_ns
 
-    def _drop(self, problem: str) -> None:
+    def _drop(self, problem: str, why: str = '') -> None:
         self.dropped[re.sub(r'\d+', 'N', problem.split(':', maxsplit=1)[0])] += 1
+        self.causes[re.sub(r'\d+', 'N', why or problem)] += 1

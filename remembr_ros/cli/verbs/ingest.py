@@ -4,6 +4,7 @@ import argparse
 import logging
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from itertools import chain
@@ -11,12 +12,15 @@ from typing import Any
 
 from tqdm import tqdm
 
+from remembr_ros.bags.poses import AMCL_HOLD_S
 from remembr_ros.bags.reader import BagReader, open_bag
 from remembr_ros.captioning.observation import Describer, Remembering, observations
+from remembr_ros.captioning.pose_buffer import PoseBuffer
 from remembr_ros.captioning.still_scene import StillScene
+from remembr_ros.captioning.unplaced import counted, why_unplaced
 from remembr_ros.cli.captioner_options import add_captioner, captioner_from, default_captioner
 from remembr_ros.cli.object_options import RecordedObjects, add_detector
-from remembr_ros.cli.options import add_json, add_memory, check_memory, metres, open_memory
+from remembr_ros.cli.options import add_json, add_memory, check_memory, metres, open_memory, seconds_or_none
 from remembr_ros.cli.options import name as robot_name
 from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.errors import BagUnreadable
@@ -57,6 +61,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     poses.add_argument('--pose-topic', metavar='T', help='the pose source, if the bag has several')
     poses.add_argument(
         '--tf', nargs=2, metavar=('PARENT', 'CHILD'), help='take poses from TF between these frames'
+    )
+    parser.add_argument(
+        '--pose-hold',
+        type=seconds_or_none,
+        metavar='S',
+        help='a pose stays valid so long while no newer one comes [s] (default: '
+        f'{AMCL_HOLD_S:g} for PoseWithCovarianceStamped, as AMCL is silent while the robot stands; else 0)',
     )
     parser.add_argument(
         '--max-position-std',
@@ -123,12 +134,19 @@ def _ingest(args: argparse.Namespace) -> dict[str, Any]:
             describer = Describer(captioner, Remembering(args.robot, args.map_id, args.camera), still)
             left_out, frame = args.leave_out or LEFT_OUT, tf[0].strip().lstrip('/') if tf else 'map'
             deeds = None if args.no_deeds else RecordedDeeds(bag.recording, left_out, args.map_id, frame)
-            observed = observations(_counted(bag, bar, deeds if deeds and deeds.topics else None), describer)
+            hold_s = bag.hold_s if args.pose_hold is None else args.pose_hold
+            whys = Counter[str]()
+            observed = observations(
+                _counted(bag, bar, deeds if deeds and deeds.topics else None),
+                describer,
+                poses=PoseBuffer(hold_s=hold_s),
+                unplaced=lambda why: whys.update([why]),
+            )
             first = next(observed, None)
             if first is None:
                 raise BagUnreadable(
-                    f'none of the {bag.frame_count} images on {bag.image_topic} can be decoded; '
-                    'the log above says why. Another camera: --image-topic'
+                    f'none of the {bag.frame_count} images on {bag.image_topic} can be decoded: '
+                    f'{counted(bag.undecoded)}. Another camera: --image-topic'
                 )
             things.check(first.memory)
             # Opened only now: a recording that is of no use leaves no empty memory behind.
@@ -148,19 +166,10 @@ def _ingest(args: argparse.Namespace) -> dict[str, Any]:
                     _store(map(Observation, done), store, bar)
                 memories = store.count()
         if bag.pose_source and unplaced:
-            why = 'has no pose near their images; check that both have the same clock'
-            if bag.uncertain:
-                why = (
-                    f'was less certain than {args.max_position_std:g} m in {bag.uncertain} poses; let them '
-                    'count with --max-position-std'
-                )
-            _log.warning(
-                '%d of %d segments are unplaced: %s %s, or choose other poses with --pose-topic or --tf',
-                unplaced,
-                segments,
-                bag.pose_source,
-                why,
-            )
+            why = why_unplaced(bag, whys, args.max_position_std)
+            _log.warning('%d of %d segments are unplaced: %s', unplaced, segments, why)
+        if bag.undecoded:
+            _log.warning('images on %s cannot be decoded: %s', bag.image_topic, counted(bag.undecoded))
         duration = (bag.end_ns - bag.start_ns) / NS
         return {
             'bag': str(args.bag),

@@ -7,7 +7,7 @@ from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import NavSatFix
 
-from remembr_ros.bags.poses import FixTrack, stamp_of
+from remembr_ros.bags.poses import NO_FIX, FixTrack, stamp_of
 from remembr_ros.bags.tf import ChainPoses, add_transforms
 from remembr_ros.bags.transforms import TransformTree
 from remembr_ros.errors import InvalidRequest
@@ -133,9 +133,11 @@ class PoseSubscription:
 
     def _on_fix(self, msg: NavSatFix) -> None:
         stamp_ns = stamp_of(msg.header, self._node.now_ns())
-        pose = self._fixes.pose(msg)
-        if pose is None:
+        pose = self._fixes.pose(msg, stamp_ns)
+        if pose is None and msg.status.status == NO_FIX:
             self._warn(stamp_ns, 'the satellite receiver has no fix')
+        elif pose is None:
+            self._warn(stamp_ns, f'the satellite receiver has a fix {self._fixes.why_none}')
         else:
             # East, north and up of the datum are the map's axes.
             self._hand_on([StampedPose(stamp_ns, pose, self._parameters.map_frame)])

@@ -19,6 +19,8 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
+from remembr_ros.bags.header_clock import HeaderClock
+
 OVERRIDABLE = (
     QoSPolicyKind.HISTORY,
     QoSPolicyKind.DEPTH,
@@ -48,6 +50,9 @@ OPTIONAL = ('map',)
 
 TRANSPORTS = ('theora', 'ffmpeg', 'zstd', 'h264', 'h265', 'foxglove', 'compressedDepth')
 """Of image_transport, behind a topic: those that may be all there is."""
+
+STAMPED = frozenset(ARGUMENTS) - {'map', 'audio'}
+"""Of these, what sensors and localisation publish with the time that it is of."""
 
 PATIENCE_S = 15.0
 """[s] for what is started at the same time; until then nothing is amiss."""
@@ -200,6 +205,11 @@ class TopicWatch:
 
     def __init__(self, node: Node) -> None:
         self._node = node
+        self._clock = HeaderClock(
+            simulated=False,  # where time is, the node's clock is the same
+            warn=node.get_logger().warning,
+            remedy='set use_sim_time where time is simulated',
+        )
         self._subscriptions: list[WatchedSubscription] = []
         self.hint = ''
         """What is missing, as of the last look, that a robot may do without."""
@@ -211,8 +221,16 @@ class TopicWatch:
     def subscribe(
         self, kind: type[Any], topic: str, callback: Callable[[Any], None], profile: QoSProfile, **how: Any
     ) -> WatchedSubscription:
-        """Subscribe, see :class:`WatchedSubscription`."""
-        made = WatchedSubscription(self._node, kind, topic, callback, profile, **how)
+        """Subscribe, see :class:`WatchedSubscription`; stamps of sensors come on the node's clock."""
+
+        name = self._node.resolve_topic_name(topic)
+
+        def stamped(message: Any) -> None:
+            self._clock.set_right(name, message, self._node.get_clock().now().nanoseconds)
+            callback(message)
+
+        take = stamped if topic.partition('/compressed')[0] in STAMPED else callback
+        made = WatchedSubscription(self._node, kind, topic, take, profile, **how)
         self._subscriptions.append(made)
         self.ends.callback(self.close, made)
         return made

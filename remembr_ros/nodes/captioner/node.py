@@ -14,7 +14,7 @@ from remembr_ros.captioning.captioners.captioner import Captioner
 from remembr_ros.captioning.captioners.vlm_options import VlmOptions
 from remembr_ros.captioning.observation import Describer, Remembering
 from remembr_ros.captioning.placer import WAIT_FOR_POSES_NS, PlacedSegment, Placer
-from remembr_ros.captioning.pose_buffer import PoseBuffer
+from remembr_ros.captioning.pose_buffer import PAUSE, PoseBuffer
 from remembr_ros.captioning.segmenter import Segmenter, SegmenterConfig
 from remembr_ros.captioning.still_scene import StillScene
 from remembr_ros.nodes.base import qos
@@ -197,9 +197,10 @@ class CaptionerNode(ManagedNode):
         source, segment = self._pose_source, placed.segment
         if placed.pose is not None or source is None or self.parameters.pose_source == 'none':
             return ''
+        silent = placed.why == PAUSE
         return source.why_none(segment.start_ns, segment.end_ns) or (
             f'no pose near the images, from {self.parameters.pose_source}; check its topic and stamps, and '
-            'pose_max_age'
+            + ('pose_hold: AMCL is silent while the robot stands' if silent else 'pose_max_age')
         )
 
     def _note_size(self, placed: PlacedSegment) -> None:

@@ -191,3 +191,38 @@ def test_a_memory_without_a_place_never_answers_where_or_becomes_a_goal(robot, u
     assert drive.answer.kind != AnswerMsg.POSITION
     assert drive.error_code == AskAction.Result.NO_PLACE
     assert goals == []
+
+
+def test_a_fix_of_zeros_is_the_cause_and_no_place(robot):
+    drive = Drive(robot, pose_source='navsat')
+    fixes = robot.talk(NavSatFix, 'fix')
+    fixes.publish(at(NavSatFix(), 0.0))
+    robot.wait(lambda: drive.node._pose_source.problem, 'that there is no fix')
+    drive.image(jpeg(0.0))
+    drive.flush()
+    assert 'a fix of exactly 0, 0' in drive.node.diagnose()[1]
+    unset = NavSatStatus(status=-2)
+    fixes.publish(at(NavSatFix(status=unset, latitude=47.0, longitude=8.0), 3.0))
+    robot.wait(lambda: not drive.node._pose_source.problem, 'a fix whose status nobody set')
+    drive.image(jpeg(3.0))
+    drive.flush()
+    robot.wait(lambda: len(drive.captions) == 2, 'two captions')
+    assert [msg.placed for msg in drive.captions] == [False, True]
+
+
+def test_a_camera_that_counts_from_its_start_is_placed_where_it_is(robot, capfd):
+    drive = Drive(robot, pose_source='odometry')
+    now_ns = drive.node.now_ns()
+
+    def stamped(msg, stamp_ns):
+        msg.header.stamp = time_to_msg(stamp_ns)
+        return msg
+
+    drive.pose(stamped(odometry(0.0), now_ns), 'odom')
+    drive.image(stamped(jpeg(0.0), 5000 * NS))
+    drive.flush()
+    robot.wait(lambda: len(drive.captions) == 1, 'a caption')
+    [caption] = drive.captions
+    assert caption.placed
+    assert abs(caption.start.sec - now_ns // NS) < 60
+    assert '/image/compressed has stamps of 1970-01-01T01:23:20' in capfd.readouterr().err

@@ -1,5 +1,7 @@
 """Small recordings of every kind, written with rosbags' own writers."""
 
+import gzip
+import struct
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -7,12 +9,22 @@ from typing import Any
 import cv2
 import numpy as np
 import pytest
+from backports import zstd
 from rosbags import rosbag1, rosbag2
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 T0 = 1_700_000_000_000_000_000
 NS = 1_000_000_000
 KINDS = ('mcap', 'sqlite3', 'ros1')
+
+
+def zstd_packed(
+    pixels: bytes, encoding: str, shape: tuple[int, int, int] = (4, 6, 18), by: str = 'zstd'
+) -> bytes:
+    """Return what zstd_image_transport publishes, now (zstd) or in its first versions (gzip)."""
+    height, width, step = shape
+    head = struct.pack('<IIBII', height, width, 0, step, len(encoding)) + encoding.encode()
+    return head + (zstd.compress(pixels) if by == 'zstd' else gzip.compress(pixels))
 
 
 class BagBuilder:
@@ -67,6 +79,15 @@ class BagBuilder:
         if key not in self._connections:
             self._connections[key] = self._writer.add_connection(topic, msgtype, typestore=self.store)
         return self._connections[key]
+
+    def other(self, topic: str, msgtype: str, encoding: str, data: bytes, log_ns: int) -> None:
+        """Write into a channel of another encoding; mcap and sqlite3."""
+        key = (topic, msgtype)
+        if key not in self._connections:
+            self._connections[key] = self._writer.add_connection(
+                topic, msgtype, typestore=self.store, serialization_format=encoding
+            )
+        self.raw(topic, msgtype, data, log_ns)
 
     def raw(self, topic: str, msgtype: str, data: bytes, log_ns: int) -> None:
         self._writer.write(self.topic(topic, msgtype), log_ns, data)

@@ -628,3 +628,30 @@ def test_husky_is_refused_naming_its_topics() -> None:
         BagUnreadable, match=r'no camera images.*/fix .*/husky_velocity_controller/odom .*/imu'
     ):
         open_bag(BAGS / 'husky_gps_odom_imu.bag')
+
+
+# Clocks that were never set
+
+
+def clock(out: Any, stamp_ns: int, log_ns: int) -> None:
+    """A camera at its own time, TF at the recorder's."""
+    out.compressed('/image', stamp_ns, log_ns=log_ns)
+    out.tf(log_ns, 'map', 'base_link', ((log_ns // S) % 10, 0, 0))
+
+
+def test_a_camera_on_its_own_clock_is_placed(bag: Any, t0: int, kind: str) -> None:
+    with bag(kind) as out:
+        for second in range(5):
+            clock(out, (5000 + second) * S, t0 + second * S)
+    frames, poses = read(open_bag(out.path))
+    assert [frame.stamp_ns for frame in frames] == [t0 + second * S for second in range(5)]
+    assert [pose.stamp_ns for pose in poses] == [frame.stamp_ns for frame in frames]
+
+
+def test_simulated_time_with_its_clock_is_kept(bag: Any, t0: int) -> None:
+    with bag() as out:
+        for second in range(5):
+            log_ns = t0 + second * S
+            out.add('/clock', out.make('rosgraph_msgs/msg/Clock', out.header(5000 * S).stamp), log_ns)
+            out.compressed('/image', (5000 + second) * S, log_ns=log_ns)
+    assert [frame.stamp_ns for frame in read(open_bag(out.path))[0]] == [(5000 + n) * S for n in range(5)]

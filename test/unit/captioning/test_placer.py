@@ -1,7 +1,7 @@
 import numpy as np
 
 from remembr_ros.captioning.placer import Placer
-from remembr_ros.captioning.pose_buffer import PoseBuffer
+from remembr_ros.captioning.pose_buffer import NO_POSE, PAUSE, PoseBuffer
 from remembr_ros.captioning.segmenter import Segmenter, SegmenterConfig
 from remembr_ros.geometry import Lost, Pose, StampedPose
 from remembr_ros.images import Frame
@@ -49,3 +49,23 @@ def test_being_lost_after_time_jumped_back_places_what_was_before_the_jump():
     (placed,) = placing.add(Lost(0))
     assert placed.pose is not None
     assert placed.pose.x == 5.0
+
+
+def test_a_jump_that_nobody_drives_is_not_travelled_and_why_there_is_no_place_is_told():
+    placing = Placer(Segmenter(SegmenterConfig(length_s=1.0)), PoseBuffer())
+    (early,) = placing.add(frame(0.0)) + placing.flush()
+    assert (early.pose, early.why) == (None, NO_POSE)
+    for second, x in ((10.0, 0.0), (10.5, 1.0), (10.9, 1e5)):
+        placing.add(pose(second, x))
+        placing.add(frame(second))
+    (placed,) = placing.flush()
+    assert placed.travelled == 1.0
+    for second, x in ((15.0, 0.0), (15.5, 1e5)):
+        placing.add(pose(second, x))
+        placing.add(frame(second))
+    (placed,) = placing.flush()
+    assert placed.pose is not None
+    assert (placed.pose.x, placed.travelled) == (1e5, 0.0)
+    placing.add(frame(20.0))
+    (late,) = placing.flush()
+    assert late.why == PAUSE

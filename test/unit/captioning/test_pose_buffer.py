@@ -190,3 +190,10 @@ def test_only_being_lost_is_no_pose():
     poses.lose(NS)
     with pytest.raises(StalePose):
         poses.at(NS)
+
+
+def test_a_jump_that_nobody_drives_is_not_interpolated():
+    buffer = PoseBuffer()
+    for second, x in ((0, 0.0), (1, 1e5)):
+        buffer.add(StampedPose(T0 + second * NS, Pose(x, 0.0)))
+    assert [buffer.at(T0 + tenth * NS // 10).pose.x for tenth in (4, 6)] == [0.0, 1e5]

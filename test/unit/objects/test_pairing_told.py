@@ -170,3 +170,40 @@ def test_of_too_many_that_wait_the_oldest_goes() -> None:
     for number in range(KEPT + 2):
         pairing.take_told(T0 + number, 'cam')
     assert pairing.dropped == {'more images than can be looked at': 2}
+
+
+@pytest.mark.parametrize('with_image', [True, False])
+def test_what_has_no_frame_is_of_the_image_of_its_time(with_image: bool) -> None:
+    pairing = pairing_of('image')
+    if with_image:
+        pairing.take_image(frame(T0, shade=5))
+    pairing.take_told(T0, '')
+    views = list(pairing.ready(T0, last=True))
+    assert shades(views) == [5 if with_image else None]
+    assert [view.camera for view in views] == [CAMERA]
+    assert not pairing.dropped
+
+
+def test_boxes_in_space_without_a_frame_are_of_the_image_too() -> None:
+    pairing = pairing_of()
+    pairing.take_image(frame(T0, 'lidar'))
+    pairing.take_told(T0, '', in_space=True)
+    [view] = pairing.ready(T0, last=True)
+    assert np.allclose(view.pose[0], AHEAD[0])
+
+
+def test_without_a_frame_and_an_image_nobody_knows_where_it_was_and_that_is_told() -> None:
+    pairing = pairing_of()
+    pairing.take_told(T0, '', in_space=True)
+    assert list(pairing.ready(T0, last=True)) == []
+    assert pairing.dropped == {'no frame_id': 1}
+
+
+def test_the_cause_of_what_is_left_out_says_what_helps() -> None:
+    pairing = pairing_of('image')
+    pairing.take_told(T0, 'elsewhere')
+    assert list(pairing.ready(T0, last=True)) == []
+    (cause,) = pairing.causes
+    assert cause == (
+        "no pose at its time: no transforms from 'map' to 'elsewhere': check the frame names and /tf_static"
+    )

@@ -1,0 +1,60 @@
+"""Why segments of a recording have no place: by the reason, with what helps against the most frequent."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Protocol
+
+from remembr_ros.captioning.pose_buffer import BEFORE_POSES, LOST, PAUSE
+from remembr_ros.timestamps import format_iso
+
+_REMEDY = {
+    PAUSE: 'let a pose count until the next one with --pose-hold SECONDS, if the robot stood meanwhile',
+    BEFORE_POSES: 'localisation began later than the camera',
+}
+
+
+class PlacedRecording(Protocol):
+    """What is asked of a recording that was read, see BagReader."""
+
+    pose_source: str | None
+    frames_ns: tuple[int, int] | None
+    poses_ns: tuple[int, int] | None
+
+    @property
+    def left_out(self) -> Counter[str]: ...
+
+
+def counted(reasons: Mapping[str, int]) -> str:
+    """Return how often what was the reason, the most frequent first."""
+    most = Counter(reasons).most_common()
+    listed = [f'{count} x {reason}' for reason, count in most[:3]]
+    return '; '.join([*listed, *([f'{len(most) - 3} other reasons'] if len(most) > 3 else [])])
+
+
+def why_unplaced(read: PlacedRecording, whys: Counter[str], max_std_m: float) -> str:
+    """Return why segments have no place, and the option that helps.
+
+    :param whys: of the segments, see StalePose.why
+    :param max_std_m: poses that are less certain were left out [m]
+    """
+    source, frames, poses = read.pose_source, read.frames_ns, read.poses_ns
+    left_out = f'messages of it that are no pose: {counted(read.left_out)}' if read.left_out else ''
+    other = 'choose other poses with --pose-topic or --tf'
+    most = max(whys, key=lambda why: whys[why], default='')
+    if most == LOST:
+        return (
+            f'{source} was less certain than {max_std_m:g} m ({left_out}); let them count with '
+            f'--max-position-std, or {other}'
+        )
+    if poses is None:
+        return f'{source} has no pose at all ({left_out or "its frames are never connected"}); {other}'
+    if frames is not None and (frames[1] < poses[0] or poses[1] < frames[0]):
+        first, last = (f'{format_iso(start)} to {format_iso(end)}' for start, end in (frames, poses))
+        return (
+            f'{source} has no pose near their images, which are of {first}, its poses of {last}; check that '
+            f'both have the same clock, or {other}'
+        )
+    more = f'; {left_out}' if left_out else ''
+    return (
+        f'{source} has no pose near their images: {counted(whys)}{more}; {_REMEDY.get(most, "")}, or {other}'
+    )
