@@ -83,7 +83,7 @@ setup(
     ],
     python_requires='>=3.10',
     install_requires=[
-        'backports.zstd>=1.0; python_version < "3.14"',
+        'backports-zstd>=1.0; python_version < "3.14"',
         'dateparser>=1.2',
         'faiss-cpu>=1.9',
         'numpy>=1.26',

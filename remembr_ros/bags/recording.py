@@ -5,7 +5,6 @@ everywhere, and a broken definition does not matter. Only other types are learne
 """
 
 import importlib
-import io
 import logging
 import re
 import sqlite3
@@ -15,13 +14,14 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path, PosixPath
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from remembr_ros.bags.header_clock import HeaderClock
 from remembr_ros.bags.layout import count_in_metadata, storage_files, topics_in_metadata
+from remembr_ros.bags.storage import reader_of
 from remembr_ros.bags.unpacking import ready
 from remembr_ros.decompression import ZSTD_MAGIC, zstd
 from remembr_ros.errors import BagUnreadable
@@ -44,9 +44,6 @@ _TF = 'tf2_msgs/msg/TFMessage'
 _SAME_AS = {'tf/msg/tfMessage': _TF}
 _CLOCK = 'rosgraph_msgs/msg/Clock'
 _ENCODINGS = ('cdr', 'ros1')  # of channels; others are left out
-_ALLOWED = """CREATE TEMP VIEW message_definitions AS SELECT id, topic_type, encoded_message_definition,
-replace(encoding, 'unknown', 'ros2msg') AS encoding, type_description_hash FROM main.message_definitions"""
-
 # Definitions of vision_msgs (4.0 and newer), for recordings (sqlite3) that bring none
 _VISION = 'vision_msgs/msg/'
 DETECTIONS_2D, DETECTIONS_3D = f'{_VISION}Detection2DArray', f'{_VISION}Detection3DArray'
@@ -114,7 +111,7 @@ class Recording:
         try:
             for storage in storages:
                 try:
-                    self._readers.append(self._stack.enter_context(_reader(ready(storage, self._stack))))
+                    self._readers.append(self._stack.enter_context(reader_of(ready(storage, self._stack))))
                 except _damage() as error:
                     if not self._readers:
                         raise
@@ -281,54 +278,9 @@ class Recording:
         )
 
 
-def _reader(path: Path) -> Any:
-    from rosbags import rosbag1, rosbag2
-
-    if path.is_file():
-        path.open('rb').close()  # a PermissionError, which the readers report as damage
-    _allow_unknown()
-    if path.suffix == '.bag':
-        return rosbag1.Reader(path)
-    return rosbag2.Reader(_AnyProfile(path) if path.suffix == '.mcap' else path)
-
-
-class _AnyProfile(PosixPath):
-    """An mcap file that is read as one with the profile of ROS 2, whatever its header says: `mcap merge` and
-    others leave it out, and rosbag2 itself does not look at it."""
-
-    def open(self, *_: Any, **__: Any) -> Any:
-        return _AsRos2(io.FileIO(self))
-
-
-class _AsRos2(io.BufferedReader):
-    HEADER = 17  # behind magic, opcode and length
-    PROFILE = b'\4\0\0\0ros2'
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        at = self.tell()
-        content = super().read(size)
-        return self.PROFILE.ljust(len(content), b'\0') if at == self.HEADER else content
-
-
 def _encoding(connection: Any) -> str:
     """Return how messages of a connection are serialised."""
     return str(getattr(connection.ext, 'serialization_format', 'ros1'))
-
-
-@cache
-def _allow_unknown() -> None:
-    """Let rosbags read mcap files with channels of others, and files with an 'unknown' type: rosbag2 found no
-    definition of it, as of feedback."""
-    from rosbags.rosbag2 import storage_mcap
-
-    known: Any = storage_mcap.get_msgdef
-    vars(storage_mcap)['get_msgdef'] = lambda schema: known(
-        schema if schema and schema.encoding in {'ros2msg', 'ros2idl', 'omgidl', ''} else None
-    )
-    # Schemas may be anything, too: those of protobuf are no text.
-    vars(storage_mcap)['read_string'] = lambda file: storage_mcap.read_bytes(file).decode(errors='replace')
-    with suppress(ImportError):  # older ones read SQLite otherwise
-        importlib.import_module('apsw').connection_hooks.append(lambda file: file.execute(_ALLOWED))
 
 
 @cache

@@ -208,6 +208,7 @@ def _number(wanted: str, fits: Callable[[float], bool], text: str) -> float:
 
 seconds = partial(_number, 'a number of seconds above 0', lambda number: number > 0.0)
 seconds_or_none = partial(_number, 'a number of seconds, 0 or more', lambda number: number >= 0.0)
+hertz = partial(_number, 'a number of times in a second, above 0', lambda number: number > 0.0)
 per_minute = partial(_number, 'a number of calls per minute above 0', lambda number: number > 0.0)
 metres = partial(_number, 'a length in metres', lambda number: number >= 0.0)
 coordinate = partial(_number, 'a coordinate in metres', math.isfinite)

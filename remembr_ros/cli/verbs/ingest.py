@@ -8,22 +8,34 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
+from remembr_ros.bags.frames import FrameStream
+from remembr_ros.bags.pictures import RATE_HZ, is_pictures, open_pictures
 from remembr_ros.bags.poses import AMCL_HOLD_S
-from remembr_ros.bags.reader import BagReader, open_bag
+from remembr_ros.bags.reader import open_bag
 from remembr_ros.captioning.observation import Describer, Remembering, observations
 from remembr_ros.captioning.pose_buffer import PoseBuffer
 from remembr_ros.captioning.still_scene import StillScene
 from remembr_ros.captioning.unplaced import counted, why_unplaced
 from remembr_ros.cli.captioner_options import add_captioner, captioner_from, default_captioner
 from remembr_ros.cli.object_options import RecordedObjects, add_detector
-from remembr_ros.cli.options import add_json, add_memory, check_memory, metres, open_memory, seconds_or_none
+from remembr_ros.cli.options import (
+    add_json,
+    add_memory,
+    check_memory,
+    hertz,
+    metres,
+    open_memory,
+    seconds_or_none,
+)
 from remembr_ros.cli.options import name as robot_name
+from remembr_ros.cli.options import time as wall_time
 from remembr_ros.cli.output import print_result, stdout_for_json
-from remembr_ros.errors import BagUnreadable
+from remembr_ros.errors import BagUnreadable, InvalidRequest
 from remembr_ros.events.recorded import RecordedDeeds
 from remembr_ros.events.watch import LEFT_OUT
 from remembr_ros.geometry import MAX_POSITION_STD_M, Lost, StampedPose
@@ -40,7 +52,8 @@ BATCH = 16  # memories embedded and stored together
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument('bag', metavar='BAG', help='rosbag2 folder or file (mcap, sqlite3), or ROS 1 .bag')
+    text = 'rosbag2 folder or file (mcap, sqlite3), ROS 1 .bag, folder of pictures, or video'
+    parser.add_argument('bag', metavar='RECORDING', type=Path, help=text)
     add_memory(parser)
     parser.add_argument(
         '--robot',
@@ -62,6 +75,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     poses.add_argument(
         '--tf', nargs=2, metavar=('PARENT', 'CHILD'), help='take poses from TF between these frames'
     )
+    pictures = parser.add_argument_group('pictures', 'A folder of pictures, or a video, has no topics.')
+    text = 'their poses: TUM, KITTI, ScanNet or JSON (default: what lies beside them)'
+    poses.add_argument('--poses', type=Path, metavar='FILE', help=text)
+    text = 'of the first, where nothing tells it (default: when it was written)'
+    pictures.add_argument('--start', type=wall_time, metavar='TIME', help=text)
+    text = f'of pictures that are numbered (default: {RATE_HZ:g}), or of the video'
+    pictures.add_argument('--rate', type=hertz, metavar='HZ', help=text)
     parser.add_argument(
         '--pose-hold',
         type=seconds_or_none,
@@ -116,13 +136,7 @@ def _ingest(args: argparse.Namespace) -> dict[str, Any]:
     tf = (args.tf[0], args.tf[1]) if args.tf else None
     # The bag first: what is wrong with it is known before any model is loaded.
     with (
-        open_bag(
-            args.bag,
-            image_topic=args.image_topic,
-            pose_topic=args.pose_topic,
-            tf=tf,
-            max_position_std_m=args.max_position_std,
-        ) as bag,
+        _opened(args, tf) as bag,
         closing(RecordedObjects(args)) as things,
         closing(captioner_from(args, name)) as captioner,
     ):
@@ -133,7 +147,8 @@ def _ingest(args: argparse.Namespace) -> dict[str, Any]:
             still = None if args.no_consolidation else StillScene()
             describer = Describer(captioner, Remembering(args.robot, args.map_id, args.camera), still)
             left_out, frame = args.leave_out or LEFT_OUT, tf[0].strip().lstrip('/') if tf else 'map'
-            deeds = None if args.no_deeds else RecordedDeeds(bag.recording, left_out, args.map_id, frame)
+            recording = None if args.no_deeds else bag.recording
+            deeds = RecordedDeeds(recording, left_out, args.map_id, frame) if recording else None
             hold_s = bag.hold_s if args.pose_hold is None else args.pose_hold
             whys = Counter[str]()
             observed = observations(
@@ -192,6 +207,26 @@ def _ingest(args: argparse.Namespace) -> dict[str, Any]:
         }
 
 
+def _opened(args: argparse.Namespace, tf: tuple[str, str] | None) -> FrameStream:
+    if not is_pictures(args.bag):
+        for name in ('poses', 'start', 'rate'):
+            if getattr(args, name) is not None:
+                raise InvalidRequest(f'--{name} is for a folder of pictures or a video; {args.bag} is none')
+        return open_bag(
+            args.bag,
+            image_topic=args.image_topic,
+            pose_topic=args.pose_topic,
+            tf=tf,
+            max_position_std_m=args.max_position_std,
+        )
+    for name in ('image_topic', 'pose_topic', 'tf', 'detector', 'detections'):
+        if getattr(args, name):
+            raise InvalidRequest(
+                f'--{name.replace("_", "-")} is for a recording; {args.bag} has pictures only'
+            )
+    return open_pictures(args.bag, args.poses, args.start, args.rate)
+
+
 def _store(observed: Iterable[Observation], store: MemoryStore, bar: 'tqdm[Any]') -> tuple[int, int, int]:
     """Store memories in batches; return how many segments there were, how many of them have
     no pose, and how many memories they are.
@@ -215,7 +250,7 @@ def _store(observed: Iterable[Observation], store: MemoryStore, bar: 'tqdm[Any]'
     return segments, unplaced, len(ids)
 
 
-def _counted(bag: BagReader, bar: 'tqdm[Any]', deeds: RecordedDeeds | None) -> Iterator[Read]:
+def _counted(bag: FrameStream, bar: 'tqdm[Any]', deeds: RecordedDeeds | None) -> Iterator[Read]:
     for event in bag.events(deeds.topics, deeds.hear) if deeds else bag.events():
         if isinstance(event, Frame):
             bar.update(1)

@@ -38,7 +38,7 @@ class RawBag:
 
     def __init__(self, path: Path) -> None:
         self._recording = Recording(path)
-        self._converter = Ros1Converter() if path.suffix == '.bag' else None
+        self._converter = Ros1Converter() if self._recording.is_ros1 else None
         self.topics = {
             topic.name: _name(topic.msgtype)
             for topic in self._recording.topics.values()

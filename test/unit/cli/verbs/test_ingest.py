@@ -2,6 +2,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import cv2
+import numpy as np
 import pytest
 
 from test.deed_bag import write_deeds
@@ -177,3 +179,33 @@ def test_a_magazine_on_a_kitchen_table_is_found(command_json: RunJson, tmp_path:
     assert 'computer' in str(answer['evidence'][0]['scene_text']).lower()
     assert len(answer['position']) == 3
     assert command_json('ask', 'Where is the swimming pool?', '--memory', path)['kind'] == 'not_seen'
+
+
+def test_a_folder_of_pictures_with_poses_becomes_placed_memories(
+    command: Run, command_json: RunJson, tmp_path: Path
+) -> None:
+    folder = tmp_path / 'walk'
+    folder.mkdir()
+    for number in range(7):
+        picture = np.full((48, 64, 3), 30 * number, np.uint8)
+        (folder / f'{number:06d}.jpg').write_bytes(cv2.imencode('.jpg', picture)[1].tobytes())
+    rows = [f'1 0 0 0 0 1 0 0 0 0 1 {number}' for number in range(7)]
+    (folder / 'poses.txt').write_text('\n'.join(rows))
+    store, when = tmp_path / 'memory.db', ('--start', '2026-03-01T10:00:00Z', '--rate', '1')
+    result = command_json('ingest', folder, '--memory', store, *QUICKLY, *when)
+    assert (result['segments'], result['pose_source']) == (3, 'poses.txt')
+    found = command_json('recall', '--memory', store, '--time', '2026-03-01T10:00:01Z')['memories'][0]
+    assert found['start'].startswith('2026-03-01T10:00:0')
+    assert found['position'] == pytest.approx([1.0, 0.0, 0.0])
+    code, _, err = command('ingest', folder, '--memory', store, *QUICKLY, '--image-topic', '/camera')
+    assert (code, '--image-topic is for a recording' in err) == (2, True)
+
+
+def test_options_of_pictures_are_none_of_a_recording(command: Run, bag: Path, tmp_path: Path) -> None:
+    code, _, err = command('ingest', bag, '--memory', tmp_path / 'm.db', *QUICKLY, '--rate', '2')
+    assert (code, '--rate is for a folder of pictures or a video' in err) == (2, True)
+
+
+def test_why_nothing_could_be_decoded_is_told(command: Run, garbage_bag: Path, tmp_path: Path) -> None:
+    err = command('ingest', garbage_bag, '--memory', tmp_path / 'm.db', *QUICKLY)[2]
+    assert "29 x the compressed image ('jpeg', 100 bytes) is damaged or no image" in err

@@ -1,0 +1,252 @@
+"""A folder of pictures, or a video, with a file of poses, as a stream of frames and poses."""
+
+import heapq
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from decimal import DecimalException
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from remembr_ros.bags.frames import Event, FrameStream
+from remembr_ros.bags.pose_files import FilePose, number_of, read_poses, time_ns, upright
+from remembr_ros.errors import BagUnreadable, InvalidRequest
+from remembr_ros.geometry import StampedPose
+from remembr_ros.images import Bgr, Frame, decode_compressed
+from remembr_ros.timestamps import EARLIEST_NS, NS, parse_time
+
+_IMAGES = ('.jpg', '.jpeg', '.png', '.bmp', '.webp', '.tif', '.tiff')
+_VIDEOS = ('.mp4', '.mov', '.avi', '.mkv', '.webm', '.m4v')
+_NO_PICTURE = re.compile(r'depth|mask|label|instance|semantic|normal', re.IGNORECASE)
+_FOLDERS = ('color', 'rgb', 'image_2', 'image_02', 'image_0', 'image_00', 'cam0', 'images', 'image', 'frames')
+_POSES = (
+    *('groundtruth.txt', 'poses.txt', 'poses.json', 'poses.jsonl', 'trajectory.txt', 'traj.txt'),
+    *('CameraTrajectory.txt', 'transforms.json', 'pose', 'poses'),
+)
+_TIMES = ('rgb.txt', 'color.txt', 'times.txt', 'timestamps.txt')
+RATE_HZ = 30.0  # of phones, and of most depth cameras
+
+
+def is_pictures(path: Path) -> bool:
+    """Tell whether there are pictures, or a video, rather than a recording."""
+    if not path.is_dir():
+        return path.suffix.lower() in _VIDEOS and path.exists()
+    return not any(
+        re.search(r'\.(mcap|db3)|^metadata\.yaml$', file.name) for file in path.iterdir()
+    ) and bool(_images(path))
+
+
+class PictureStream(FrameStream):
+    """Frames in their order, and poses of any time.
+
+    :param poses: in the order of time
+    :param unknown: how many poses are none
+    """
+
+    def __init__(
+        self,
+        names: tuple[str, str | None],
+        span: tuple[int, int],
+        count: int,
+        frames: Callable[[], Iterator[Frame]],
+        poses: Sequence[StampedPose],
+        *,
+        unknown: int = 0,
+    ) -> None:
+        super().__init__(*names, span, count)
+        self._frames, self._poses = frames, poses
+        self._left_out = Counter({'not finite, as where tracking was lost': unknown} if unknown else {})
+
+    @property
+    def left_out(self) -> Counter[str]:
+        """How many poses are none, by the reason."""
+        return self._left_out
+
+    def _read(self, besides: Collection[str], hear: Callable[[Any], object]) -> Iterator[Event]:
+        both: tuple[Iterable[Event], Iterable[Event]] = self._poses, self._frames()
+        yield from heapq.merge(*both, key=lambda event: event.stamp_ns)
+
+
+def open_pictures(
+    path: Path, poses: Path | None = None, start_ns: int | None = None, rate_hz: float | None = None
+) -> PictureStream:
+    """Open a folder of pictures, or a video, and find out when and where each was taken.
+
+    Times are those of a file beside them (TUM's rgb.txt, KITTI's times.txt), of their names, or of their
+    poses. What has none, or counts from zero, begins at start_ns.
+
+    :param poses: a file or folder, see pose_files; None: what lies beside them under a usual name
+    :param start_ns: None: when the first file was written, nanoseconds since the Unix epoch
+    :param rate_hz: of pictures that are numbered, or of a video; None: 30, or as the video says
+    :raises BagUnreadable: what is beside the pictures cannot be read, or is of others
+    """
+    is_video = not path.is_dir()
+    files = [path] if is_video else _images(path)
+    source = poses or _poses_beside(path, files[0], is_video)
+    known = read_poses(source) if source else []
+    begin_ns = int(files[0].stat().st_mtime) * NS if start_ns is None else start_ns
+    if is_video:
+        timed = [pose.stamp_ns for pose in known if pose.stamp_ns is not None]
+        if start_ns is None and timed and min(timed) >= EARLIEST_NS:
+            begin_ns = min(timed)
+        count, own_hz = _video(path)
+        stamps = [begin_ns + round(index / (rate_hz or own_hz) * NS) for index in range(count)]
+        numbers, frames = list(range(count)), partial(_of_video, path, stamps)
+    else:
+        times = _stamps(path, files, known, begin_ns, rate_hz or RATE_HZ)
+        stamps, files = map(list, zip(*sorted(zip(times, files, strict=True)), strict=True))
+        numbers, frames = [number_of(file.name) for file in files], partial(_of_files, files, stamps)
+    named = dict(zip((file.name for file in files), stamps, strict=False))
+    try:
+        placed = _placed(known, stamps, dict(zip(numbers, stamps, strict=True)), named)
+    except ValueError as error:
+        raise BagUnreadable(f'{source} {error}') from error
+    about = str(path), source.name if source else None
+    unknown = sum(not pose.is_known for pose in known)
+    return PictureStream(about, (stamps[0], stamps[-1]), len(stamps), frames, placed, unknown=unknown)
+
+
+def _images(folder: Path) -> list[Path]:
+    """Return the pictures in a folder, or in the one in it that has them, by their numbers."""
+    inside = [folder / name for name in _FOLDERS] + [folder / name / 'data' for name in _FOLDERS]
+    for place in (*inside, folder):
+        if place.is_dir():
+            files = [
+                f for f in place.iterdir() if f.suffix.lower() in _IMAGES and not _NO_PICTURE.search(f.name)
+            ]
+            if files:
+                return sorted(files, key=lambda file: [int(n) for n in re.findall(r'\d+', file.name)])
+    return []
+
+
+def _poses_beside(path: Path, first: Path, is_video: bool) -> Path | None:
+    own = [path.with_suffix(end) for end in ('.txt', '.tum', '.json', '.jsonl')] if is_video else []
+    folder = path.parent if is_video else path
+    beside = next((file for file in (*own, *(folder / name for name in _POSES)) if file.exists()), None)
+    # As 7-Scenes and OpenEQA have it: a matrix beside each picture.
+    number = number_of(first.name)
+    each = not is_video and any(number_of(f.name) == number >= 0 for f in first.parent.glob('*.txt'))
+    return beside or (first.parent if each else None)
+
+
+def _stamps(folder: Path, files: list[Path], known: list[FilePose], begin_ns: int, hz: float) -> list[int]:
+    """Return when each picture was taken."""
+    table = next((folder / name for name in _TIMES if (folder / name).exists()), None)
+    timed = [pose for pose in known if pose.stamp_ns is not None]
+    own = {Path(pose.picture).name: pose.stamp_ns or 0 for pose in timed}
+    if table:
+        found = _in_table(table, files)
+    elif all(re.fullmatch(r'\d{9,}(\.\d+)?', file.stem) for file in files):
+        found = [time_ns(file.stem) for file in files]
+    elif all(file.name in own for file in files):
+        found = [own[file.name] for file in files]
+    elif len(timed) == len(files):
+        found = [pose.stamp_ns or 0 for pose in timed]
+    else:
+        numbers = [number_of(file.name) for file in files]
+        numbers = numbers if len(set(numbers)) == len(files) else list(range(len(files)))
+        found = [round((number - numbers[0]) / hz * NS) for number in numbers]
+    return found if min(found) >= EARLIEST_NS else [stamp_ns + begin_ns for stamp_ns in found]
+
+
+def _in_table(table: Path, files: list[Path]) -> list[int]:
+    """Return the times of a file whose lines are a time, or a time and a file."""
+    try:
+        lines = [line.split() for line in table.read_text('utf-8-sig').splitlines()]
+        rows = [row for row in lines if row and not row[0].startswith('#')]
+        named = {Path(row[-1]).name: row[0] for row in rows}
+        if all(file.name in named for file in files):
+            return [time_ns(named[file.name]) for file in files]
+        if len(rows) != len(files):
+            raise ValueError(f'has {len(rows)} times, but there are {len(files)} pictures')
+        return [parse_time(' '.join(row)) if '-' in row[0] else time_ns(row[0]) for row in rows]
+    except (OSError, ValueError, DecimalException, InvalidRequest) as error:
+        raise BagUnreadable(f'{table} does not tell when the pictures were taken: {error}') from error
+
+
+def _placed(
+    known: list[FilePose], stamps: list[int], numbered: dict[int, int], named: dict[str, int]
+) -> list[StampedPose]:
+    """Return the poses that are known, in the order of time.
+
+    :param numbered: stamps by the numbers of the pictures
+    :param named: stamps by their names
+    :raises ValueError: nobody knows which pose is of which picture
+    """
+    times = [pose.stamp_ns for pose in known if pose.stamp_ns is not None]
+    later_ns = 0 if not times or min(times) >= EARLIEST_NS else stamps[0]
+    in_order = len(known) == len(stamps)
+    if (
+        not in_order
+        and any(p.stamp_ns is None and not p.picture for p in known)
+        and max(numbered) >= len(known)
+    ):
+        raise ValueError(f'has {len(known)} poses, but there are {len(stamps)} pictures')
+    found = []
+    for index, pose in enumerate(known):
+        if pose.stamp_ns is not None:
+            stamp_ns: int | None = pose.stamp_ns + later_ns
+        elif pose.picture:
+            stamp_ns = named.get(Path(pose.picture).name, numbered.get(number_of(pose.picture)))
+        else:
+            stamp_ns = stamps[index] if in_order else numbered.get(index)
+        if pose.is_known and stamp_ns is not None:
+            found.append((stamp_ns, pose.matrix))
+    if not found:
+        return []
+    poses = upright(np.array([matrix for _, matrix in found]))
+    placed = [StampedPose(stamp_ns, pose) for (stamp_ns, _), pose in zip(found, poses, strict=True)]
+    return sorted(placed, key=lambda pose: pose.stamp_ns)
+
+
+def _of_files(files: list[Path], stamps: list[int]) -> Iterator[Frame]:
+    for file, stamp_ns in zip(files, stamps, strict=True):
+        yield Frame(stamp_ns, partial(_decode, file))
+
+
+def _decode(file: Path) -> Bgr:
+    try:
+        return decode_compressed(file.suffix[1:], file.read_bytes())
+    except OSError as error:
+        raise ValueError(f'the picture cannot be read: {error.strerror}') from error
+
+
+def _video(path: Path) -> tuple[int, float]:
+    """Return how many frames a video has, and how many in a second."""
+    import cv2
+
+    video = cv2.VideoCapture(str(path))
+    try:
+        count, hz = int(video.get(cv2.CAP_PROP_FRAME_COUNT)), float(video.get(cv2.CAP_PROP_FPS))
+    finally:
+        video.release()
+    if count <= 0:
+        raise BagUnreadable(
+            f'{path} is no video that OpenCV can read; make one of it: ffmpeg -i FILE new.mp4'
+        )
+    return count, hz or RATE_HZ
+
+
+def _of_video(path: Path, stamps: list[int]) -> Iterator[Frame]:
+    import cv2
+
+    video = cv2.VideoCapture(str(path))
+    at = -1
+
+    def decode(index: int) -> Bgr:
+        found, pixels = video.retrieve() if index == at else (False, None)
+        if not found or pixels is None:
+            raise ValueError('the frame of the video is damaged')
+        return np.asarray(pixels, np.uint8)
+
+    try:
+        for stamp_ns in stamps:
+            if not video.grab():  # what the file says of its length is an estimate
+                return
+            at += 1
+            yield Frame(stamp_ns, partial(decode, at))
+    finally:
+        video.release()
