@@ -1,8 +1,9 @@
 """Poses and transforms between frames: metres, radians counter-clockwise from the x axis (REP-103)."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from remembr_ros.errors import InvalidRequest
 
@@ -62,12 +63,22 @@ def check_point(point: Point) -> Point:
 
     :raises InvalidRequest: it is not
     """
-    # A NaN compares false.
-    if len(point) != 3 or not all(abs(value) <= MAX_COORDINATE for value in point):
+    try:
+        is_point = len(point) == 3 and all(abs(value) <= MAX_COORDINATE for value in point)
+    except TypeError:  # texts, or nothing that has a length
+        is_point = False
+    if not is_point:  # a NaN compares false
         raise InvalidRequest(
             f'{point} is not a position; give x, y and z in metres, at most {MAX_COORDINATE:g} each'
         )
     return point
+
+
+def listed(position: Any) -> Any:
+    """Return a position {'x', 'y', 'z'}, as other programs write it, as a list; anything else as it is."""
+    if isinstance(position, Mapping) and {'x', 'y'} <= position.keys() <= {'x', 'y', 'z'}:
+        return [position[axis] for axis in 'xyz' if axis in position]
+    return position
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,7 @@ def _connection(args: argparse.Namespace) -> Connection | None:
 
 def _token(path: Path) -> str:
     try:
-        token = path.expanduser().read_text(encoding='utf-8').strip()
+        token = path.expanduser().read_text(encoding='utf-8-sig').strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, 'strerror', None) or 'it is no text'
         raise InvalidRequest(f'the token file {path} cannot be read: {reason}') from error

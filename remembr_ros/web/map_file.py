@@ -5,7 +5,7 @@ occupied above occupied_thresh, free below free_thresh, else unknown (the mode t
 """
 
 import re
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Annotated, Literal
 
 import numpy as np
@@ -18,11 +18,12 @@ from remembr_ros.geometry import MAX_COORDINATE, Pose
 from remembr_ros.image_header import announced_size
 from remembr_ros.images import MAX_PIXELS
 from remembr_ros.navigation.grid import Grid
+from remembr_ros.told_files import load_yaml, text_of
 
 MAX_YAML_BYTES = 2**16
 MAX_PICTURE_BYTES = 2**28  # as many as its pixels take with two bytes and two channels
 
-_PGM = re.compile(rb'P5' + 3 * rb'(?:\s|#[^\n]*\n)+(\d{1,9})' + rb'\s')
+_PGM = re.compile(rb'P[25]' + 3 * rb'(?:\s|#[^\n]*\n)+(\d{1,9})' + rb'\s')
 _STRIPE = 2**20  # [px] at a time: as floats all of a large map would take several times the picture
 
 Pixels = NDArray[np.uint8] | NDArray[np.uint16]
@@ -50,7 +51,9 @@ def read_map(path: Path) -> Grid:
     :raises InvalidRequest: it, or the picture that it names, cannot be read or is no map
     """
     described = _described(path)
-    pixels, white = _pixels(path.parent / described.image)
+    picture = path.parent / described.image
+    beside = path.parent / PureWindowsPath(described.image).name  # a path of the machine that made the map
+    pixels, white = _pixels(beside if beside.is_file() and not picture.exists() else picture)
     cells = np.empty(pixels.shape[:2], np.int8)
     rows = max(1, _STRIPE // pixels.shape[1])
     for top in range(0, len(pixels), rows):
@@ -62,7 +65,7 @@ def read_map(path: Path) -> Grid:
 
 def _described(path: Path) -> _Described:
     try:
-        content = yaml.safe_load(_read(path, MAX_YAML_BYTES).decode())
+        content = load_yaml(text_of(_read(path, MAX_YAML_BYTES)), ('image', 'mode'))
         if not isinstance(content, dict):
             raise ValueError('it has no keys')
         return _Described.model_validate(content)
@@ -95,7 +98,9 @@ def _pixels(path: Path) -> tuple[Pixels, int]:
     data = _read(path, MAX_PICTURE_BYTES)
     if header := _PGM.match(data):
         width, height, white = map(int, header.groups())
-        if white not in (255, 65535):
+        if is_text := data.startswith(b'P2'):  # of few bits OpenCV makes 8
+            data += b'\n'  # without which it takes the last number for cut off
+        if white not in (255, 65535) and not (is_text and 0 < white < 255):
             raise InvalidRequest(f'{path} says that {white} is white; save the map as a PGM of 8 bits')
     elif size := announced_size(data):
         width, height = size.width, size.height

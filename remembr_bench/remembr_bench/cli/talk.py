@@ -92,7 +92,7 @@ def _held(options: TalkOptions, episodes: Path) -> Iterator[TalkEpisode]:
 
 def _again(path: Path) -> Iterator[TalkEpisode]:
     try:
-        lines = path.read_text(encoding='utf-8').splitlines()
+        lines = path.read_text(encoding='utf-8-sig').splitlines()
     except (OSError, UnicodeError) as error:
         raise InvalidRequest(f'{path} cannot be read: {error}') from error
     for number, line in enumerate(lines, start=1):

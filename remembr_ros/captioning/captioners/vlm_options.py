@@ -72,7 +72,7 @@ def read_prompt(path: str = '') -> str:
     if not path:
         return _packaged()
     try:
-        text = Path(path).expanduser().read_text(encoding='utf-8').strip()
+        text = Path(path).expanduser().read_text(encoding='utf-8-sig').strip()
     except UnicodeDecodeError as error:
         raise InvalidRequest(f'the prompt {path} is no text in UTF-8') from error
     except OSError as error:

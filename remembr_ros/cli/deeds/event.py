@@ -3,8 +3,10 @@
 import argparse
 import json
 import logging
+import re
 import time
 from pathlib import Path
+from typing import Any
 
 from remembr_ros.cli.options import PLACE, add_json, add_memory, name, open_memory
 from remembr_ros.cli.output import print_result, stdout_for_json
@@ -12,6 +14,9 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.deeds.deed import OUTCOMES, Deed, told_deed
 from remembr_ros.memory.model.codec import memory_json
 from remembr_ros.memory.model.record import Observation
+from remembr_ros.told_files import text_of
+
+_BLANK, _DECODER = re.compile(r'\s*'), json.JSONDecoder()
 
 _log = logging.getLogger(__name__)
 
@@ -32,7 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('text', metavar='TEXT', nargs='?', default='', help='what was done')
     add_memory(parser)
     parser.add_argument(
-        '--file', metavar='FILE', help='many deeds, one JSON object with these fields per line'
+        '--file',
+        metavar='FILE',
+        help='many deeds: JSON objects with these fields, a line each or in a list',
     )
     for option, text in _TOLD.items():
         parser.add_argument(f'--{option}', default='', help=text)
@@ -68,22 +75,41 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _read(args: argparse.Namespace) -> list[Deed]:
-    """Return the deeds of a file; what is wrong with it is told by its line before anything is stored."""
-    deeds, number = [], 0
+    """Return the deeds of a file; what is wrong with it is told by its line before anything is stored.
+
+    They are JSON objects one after the other, in a line or in several each, or all in one list.
+    """
+    deeds: list[Deed] = []
+    line, end, where = 1, 0, 'line 1'
     try:
-        for number, line in enumerate(Path(args.file).read_text('utf-8').splitlines(), 1):
-            if line.strip():
-                form = json.loads(line)
-                for unknown in sorted(form.keys() - {'text', 'position', 'travelled', *_TOLD}):
-                    _log.warning('%s, line %d: %r is no field, and left out', args.file, number, unknown)
-                    del form[unknown]
-                deeds.append(told_deed(**form, map_id=args.map_id))
-                if not deeds[-1].begin_ns:
-                    raise InvalidRequest('it needs a begin')
+        text = text_of(Path(args.file).read_bytes())
+        while (begin := _BLANK.match(text, end).end()) < len(text):  # type: ignore[union-attr]
+            line += text.count('\n', end, begin)
+            where = f'line {line}'
+            value, end = _DECODER.raw_decode(text, begin)
+            line += text.count('\n', begin, end)
+            listed = value if isinstance(value, list) and value and not deeds else None
+            for number, form in enumerate(listed or [value], 1):
+                where = f'deed {number}' if listed else where
+                deeds.append(_deed(form, args, where))
     except OSError as error:
         raise InvalidRequest(f'{args.file} cannot be read: {error.strerror}') from None
+    except json.JSONDecodeError as error:
+        raise InvalidRequest(f'{args.file}, {where}: it is no JSON ({error})') from None
     except (ValueError, AttributeError, TypeError, RecursionError, InvalidRequest) as error:
-        raise InvalidRequest(f'{args.file}, line {number}: {error}') from None
+        raise InvalidRequest(f'{args.file}, {where}: {error}') from None
     if not deeds:
         raise InvalidRequest(f'{args.file} has no deeds')
     return deeds
+
+
+def _deed(form: Any, args: argparse.Namespace, where: str) -> Deed:
+    if not isinstance(form, dict):
+        raise InvalidRequest(f'{form!r:.99} is no deed; give a JSON object with its fields')
+    for unknown in sorted(form.keys() - {'text', 'position', 'travelled', *_TOLD}):
+        _log.warning('%s, %s: %r is no field, and left out', args.file, where, unknown)
+        del form[unknown]
+    told = told_deed(**form, map_id=args.map_id)
+    if not told.begin_ns:
+        raise InvalidRequest('it needs a begin')
+    return told

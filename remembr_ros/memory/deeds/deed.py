@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Protocol, get_args
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, field_validator
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import MAX_COORDINATE, Point, Pose, check_point, wrap_angle
+from remembr_ros.geometry import MAX_COORDINATE, Point, Pose, check_point, listed, wrap_angle
 from remembr_ros.memory.model.record import AGENT, Memory, memory_id
 from remembr_ros.timestamps import parse_time
 
@@ -151,7 +151,7 @@ def told_deed(
 
     :param begin: ISO 8601 or Unix seconds; empty: the end
     :param end: the same; empty: the begin
-    :param position: x, y, z [m] in the map frame
+    :param position: x, y, z [m] in the map frame, as a list or by these names
     :param travelled: way driven meanwhile [m]
     :param now_ns: when it was where nobody says that
     :param about: fields of DeedFacts and of Deed; without a kind it is what the text begins with
@@ -159,7 +159,7 @@ def told_deed(
     """
     begin_ns, end_ns = (parse_time(time) if time else None for time in (begin, end))
     if position is not None:
-        about['pose'] = Pose(*check_point(position), wrap_angle(yaw))
+        about['pose'] = Pose(*check_point(listed(position)), wrap_angle(yaw))
     if travelled not in (None, ''):
         about['travelled'] = _checked_way(travelled)
     about = {name: value for name, value in about.items() if value != ''}

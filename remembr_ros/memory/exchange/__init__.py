@@ -1,1 +1,1 @@
-"""Memories from and into files: the portable format, captions files, street views. Start at transfer.py."""
+"""Memories from and into files: the portable format, captions files. Start at transfer.py."""

@@ -1,24 +1,35 @@
 """Captions files in upstream's format, as memories: one record per segment of a drive.
 
-[{"id", "position": [x, y, z] [m], "time" [Unix s, mean], "start_time", "end_time", "caption", ...}, ...]
+[{"id", "position": [x, y, z] [m], "theta" [rad], "time" [Unix s, mean], "caption", "file_start", "file_end",
+"text_embedding", ...}, ...]. A segment begins with the picture "file_start", "SECONDS.pkl", and ends with
+"file_end", unless "start_time" and "end_time" say so. Embeddings are made anew.
 """
 
 import json
 import math
+import re
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from statistics import median
+from typing import IO, Any
 
 from remembr_ros.errors import BagUnreadable, InvalidRequest
-from remembr_ros.geometry import Pose, is_place
+from remembr_ros.geometry import Pose, is_place, listed
 from remembr_ros.memory.model.record import Memory, memory_id
 from remembr_ros.timestamps import NS, from_seconds
+from remembr_ros.told_files import text_of
 
 ROBOT = 'coda'
 
-# In a file, which is read as a whole; each value takes up to seventy bytes. An hour of captions has 40,000.
+# In a file without its embeddings; each value takes up to seventy bytes. An hour of captions has 40,000.
 MAX_BYTES, MAX_VALUES = 2**26, 2**22
+_CHUNK = 2**20  # bytes read at once: with embeddings a file may be larger than the memory
+_EMBEDDING = re.compile(rb'("text_embedding"\s*:\s*)\[[^\[\]]*\]')  # in a text its quotes would be escaped
+
+_PICTURE = re.compile(r'(?:.*/)?(\d+(?:\.\d+)?)(?:\.[a-z]+)?')
+_NO_HEADING = 3.14  # what upstream writes into each record: no heading of this file is known
+_LENGTH_NS = 3 * NS  # of a segment, where a single one does not tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +55,17 @@ def read_captions(path: Path, name: str) -> list[TimedMemory]:
     content = read_json(path)
     segments = []
     try:
+        no_heading = all(entry.get('theta') == _NO_HEADING for entry in content)
+        means = sorted(from_seconds(entry['time']) for entry in content)
+        half_ns = int(median([b - a for a, b in pairwise(means)] or [_LENGTH_NS])) // 2
         for entry in content:
-            x, y, z = map(float, entry['position'])
+            x, y, z = map(float, listed(entry['position']))
             if not all(map(math.isfinite, (x, y, z))):
                 raise BagUnreadable(f'{path}: {entry["position"]} is not a position')
-            yaw = float(entry.get('theta') or 0.0)
+            yaw = 0.0 if no_heading else float(entry.get('theta') or 0.0)
             pose = Pose(x, y, z, yaw if math.isfinite(yaw) else 0.0)
-            start_ns, end_ns = from_seconds(entry['start_time']), from_seconds(entry['end_time'])
+            mean_ns = from_seconds(entry['time'])
+            start_ns, end_ns = _span(entry, mean_ns, half_ns)
             memory = Memory(
                 id=memory_id(f'{ROBOT}/{name}', 'captioner', start_ns),
                 robot=ROBOT,
@@ -61,7 +76,7 @@ def read_captions(path: Path, name: str) -> list[TimedMemory]:
                 map_id=name,
                 captioner=path.stem,
             )
-            segments.append(TimedMemory(memory, from_seconds(entry['time'])))
+            segments.append(TimedMemory(memory, mean_ns))
     # OverflowError: an integer that is no float. RecursionError: a caption that is nested.
     except (
         *(KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError),
@@ -81,6 +96,29 @@ def read_captions(path: Path, name: str) -> list[TimedMemory]:
     return segments
 
 
+def _span(entry: dict[str, Any], mean_ns: int, half_ns: int) -> tuple[int, int]:
+    """Return start and end of a segment [ns]: as it says, by its pictures, or half a segment around its mean."""
+    if 'start_time' in entry or 'end_time' in entry:
+        return from_seconds(entry['start_time']), from_seconds(entry['end_time'])
+    first, last = (_PICTURE.fullmatch(str(entry.get(name))) for name in ('file_start', 'file_end'))
+    if first and last:
+        start_ns, end_ns = from_seconds(float(first[1])), from_seconds(float(last[1]))
+        if start_ns <= mean_ns <= end_ns:  # else its pictures are numbered
+            return start_ns, end_ns
+    return max(mean_ns - half_ns, 0), mean_ns + half_ns
+
+
+def _without_embeddings(file: IO[bytes]) -> bytes:
+    """Return at least so much of a JSON file that MAX_BYTES are exceeded, with null for each embedding."""
+    kept, rest = bytearray(), b''
+    while len(kept) + len(rest) <= MAX_BYTES and (chunk := file.read(_CHUNK)):
+        rest += chunk
+        whole = rest.rfind(b']') + 1  # an embedding has one at its end alone
+        kept += _EMBEDDING.sub(rb'\1null', rest[:whole])
+        rest = rest[whole:]
+    return bytes(kept + rest)
+
+
 def read_json(path: Path) -> Any:
     """Return what a JSON file holds.
 
@@ -88,13 +126,13 @@ def read_json(path: Path) -> Any:
     """
     try:
         with path.open('rb') as file:
-            data = file.read(MAX_BYTES + 1)
+            data = _without_embeddings(file)
         values = sum(data.count(mark) for mark in (b',', b'[', b'{'))
         if len(data) > MAX_BYTES or values > MAX_VALUES:
             raise BagUnreadable(
                 f'{path} has more than {MAX_BYTES} bytes or {MAX_VALUES} values; read it in parts'
             )
-        return json.loads(data.decode())
+        return json.loads(text_of(data))
     # ValueError: also numbers of thousands of digits. RecursionError: nested a thousand times.
     except (OSError, ValueError, RecursionError) as error:
         raise BagUnreadable(f'{path} cannot be read as JSON: {error}') from error

@@ -81,6 +81,8 @@ def read(path: Path) -> tuple[Header, Iterator[PortableMemory]]:
         raise BagUnreadable(f'{path} is empty; nothing can be read from it')
     if start.startswith(b'{'):
         return read_lines(path)
+    if start.startswith((b'\xff\xfe', b'\xfe\xff')):
+        raise BagUnreadable(f'{path} is in UTF-16, as PowerShell writes it; save it in UTF-8')
     if not start.startswith(b'['):
         raise BagUnreadable(
             f'{path} is no file of memories; these can be read: what remembr exports (JSON Lines) '

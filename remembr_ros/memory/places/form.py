@@ -1,8 +1,4 @@
-"""Named places as JSON, YAML and GeoJSON: for the command line, the page and other programs.
-
-GeoJSON is meant for degrees (RFC 7946); here its coordinates are metres in the map frame, as programs that
-draw floor plans write them.
-"""
+"""Named places as JSON, YAML and GeoJSON: for the command line, the page and other programs."""
 
 import json
 from collections.abc import Sequence
@@ -13,11 +9,15 @@ import yaml
 from typing_extensions import TypedDict
 
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.geometry import listed
+from remembr_ros.memory.places.geojson import check_metres, feature, told_features
 from remembr_ros.memory.places.place import NamedPlace, place
+from remembr_ros.told_files import load_yaml, text_of
 
 FORMATS = ('.yaml', '.yml', '.geojson', '.json')
 MAX_BYTES = 16_000_000  # of a file
 _FIELDS = ('name', 'other_names', 'outline', 'center', 'radius', 'z', 'map_id', 'frame_id', 'guessed')
+_NAMES = ('name', 'other_names', 'map_id', 'frame_id', 'guessed')
 
 
 class PlaceJson(TypedDict):
@@ -70,8 +70,9 @@ def write_places(path: Path, places: Sequence[NamedPlace]) -> None:
     if _is_yaml(path):
         text = yaml.safe_dump({'places': forms}, sort_keys=False, allow_unicode=True, default_flow_style=None)
     else:
-        features = [_feature(form) for form in forms]
-        text = json.dumps({'type': 'FeatureCollection', 'features': features}, ensure_ascii=False, indent=1)
+        text = json.dumps(
+            {'type': 'FeatureCollection', 'features': [*map(feature, forms)]}, ensure_ascii=False, indent=1
+        )
     try:
         path.write_text(text, 'utf-8')
     except OSError as error:
@@ -89,21 +90,23 @@ def read_places(path: Path, **about: Any) -> list[NamedPlace]:
             data = file.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
             raise ValueError(f'it has more than {MAX_BYTES} bytes')
-        content = yaml.safe_load(data.decode()) if _is_yaml(path) else json.loads(data)
-        listed = content['places'] if _is_yaml(path) else [_of_feature(item) for item in content['features']]
-        if not isinstance(listed, list):
-            raise TypeError('places is no list')
+        text = text_of(data)
+        content = load_yaml(text, _NAMES) if _is_yaml(path) else json.loads(text, parse_float=_Written)
+        forms = _forms(content)
+        check_metres(forms)
     except OSError as error:
         raise InvalidRequest(f'{path} cannot be read: {error.strerror}') from None
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, yaml.YAMLError) as error:
+    except InvalidRequest as error:
+        raise InvalidRequest(f'{path}: {error}') from None
+    except (*(ValueError, TypeError, LookupError, AttributeError, RecursionError), yaml.YAMLError) as error:
         raise InvalidRequest(
             f'{path} is no file of places: {" ".join(str(error).split())[:200]}; write one with '
             '`remembr place export`'
         ) from None
     found = []
-    for number, form in enumerate(listed, 1):
+    for number, form in enumerate(forms, 1):
         try:
-            found.append(told_place(form, **about))
+            found.append(told_place(_named(form), **about))
         except InvalidRequest as error:
             raise InvalidRequest(f'{path}, place {number}: {error}') from None
     return found
@@ -119,6 +122,9 @@ def told_place(form: Any, **about: Any) -> NamedPlace:
         given = {name: form[name] for name in _FIELDS if form.get(name) not in (None, '', [])}
         if given.get('outline'):
             given.pop('center', None)
+            given['outline'] = [listed(corner) for corner in given['outline']]
+        elif 'center' in given:
+            given['center'] = listed(given['center'])
         texts = (given.get('map_id', ''), given.get('frame_id', ''))
         if isinstance(given.get('other_names'), str) or not all(isinstance(text, str) for text in texts):
             raise TypeError('other_names is no list, or a map or frame no name')
@@ -129,30 +135,48 @@ def told_place(form: Any, **about: Any) -> NamedPlace:
         ) from None
 
 
+class _Written(float):
+    """A number that knows how it was written: a room may be called 1.10."""
+
+    def __new__(cls, text: str) -> '_Written':
+        made = super().__new__(cls, text)
+        made.text = text
+        return made
+
+    text: str
+
+
 def _is_yaml(path: Path) -> bool:
-    if path.suffix not in FORMATS:
+    if path.suffix.lower() not in FORMATS:
         raise InvalidRequest(f'{path} has to end in {", ".join(FORMATS)}')
-    return path.suffix in FORMATS[:2]
+    return path.suffix.lower() in FORMATS[:2]
 
 
-def _feature(form: dict[str, Any]) -> dict[str, Any]:
-    center, outline = form.pop('center'), form.pop('outline', None)
-    geometry = (
-        {'type': 'Polygon', 'coordinates': [[*outline, outline[0]]]}
-        if outline
-        else {'type': 'Point', 'coordinates': center}
-    )
-    return {'type': 'Feature', 'geometry': geometry, 'properties': form}
+def _forms(content: Any) -> list[Any]:
+    """Return the forms of places that a file holds, in one of the ways that others list them."""
+    of_features = isinstance(content, dict) and ('features' in content or 'geometry' in content)
+    crs = content.get('crs') if of_features else None
+    if isinstance(content, dict):
+        content = [content] if 'geometry' in content else content.get('features', content.get('places'))
+    if not isinstance(content, list) or not content:
+        raise TypeError('it has neither places nor features')
+    return told_features(content, crs) if of_features or 'geometry' in content[0] else content
 
 
-def _of_feature(feature: dict[str, Any]) -> dict[str, Any]:
-    geometry, properties = feature['geometry'], dict(feature.get('properties') or {})
-    if geometry['type'] == 'Point':
-        return {**properties, 'center': geometry['coordinates']}
-    rings = geometry['coordinates']
-    if geometry['type'] != 'Polygon' or len(rings) != 1:
-        raise ValueError(
-            f'a {geometry["type"]} of {len(rings)} rings; give polygons without holes, or points'
-        )
-    corners = [corner[:2] for corner in rings[0]]
-    return {**properties, 'outline': corners[:-1] if corners[0] == corners[-1] else corners}
+def _named(form: Any) -> Any:
+    """Return a form whose names that were written as numbers are texts.
+
+    :raises InvalidRequest: it has no name
+    """
+    if not isinstance(form, dict):
+        return form
+    if form.get('name') in (None, ''):
+        raise InvalidRequest(f'it has no name, only {", ".join(map(str, form))}; give it the field name')
+    texts = {key: _text(form[key]) for key in ('name', 'map_id', 'frame_id') if key in form}
+    others = form.get('other_names')
+    return {**form, **texts, 'other_names': [*map(_text, others)] if isinstance(others, list) else others}
+
+
+def _text(name: Any) -> Any:
+    is_number = isinstance(name, int | float) and not isinstance(name, bool)
+    return getattr(name, 'text', str(name)) if is_number else name

@@ -158,7 +158,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     [
         (b'', 'no picture'),
         (b'P5\n2 2\n255\n\0\0\0', 'damaged'),
-        (b'P2\n2 2\n255\n0 0 0 0', 'no picture'),
+        (b'P2\n2 2\n255\n0 0 0', 'damaged'),
         (b'P5\n0 2\n255\n', 'has some'),
         (b'P5\n99999 99999\n255\n\0', 'make it coarser'),
         (b'P5\n1 1\n100\n\0', '100 is white'),
