@@ -18,7 +18,6 @@ from remembr_ros.geometry import MAX_COORDINATE, Pose
 from remembr_ros.image_header import announced_size
 from remembr_ros.images import MAX_PIXELS
 from remembr_ros.navigation.grid import Grid
-from remembr_ros.told_files import load_yaml, text_of
 
 MAX_YAML_BYTES = 2**16
 MAX_PICTURE_BYTES = 2**28  # as many as its pixels take with two bytes and two channels
@@ -65,7 +64,7 @@ def read_map(path: Path) -> Grid:
 
 def _described(path: Path) -> _Described:
     try:
-        content = load_yaml(text_of(_read(path, MAX_YAML_BYTES)), ('image', 'mode'))
+        content = yaml.safe_load(_read(path, MAX_YAML_BYTES))
         if not isinstance(content, dict):
             raise ValueError('it has no keys')
         return _Described.model_validate(content)

@@ -3,7 +3,6 @@
 import argparse
 import json
 import logging
-import re
 import time
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,6 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.deeds.deed import OUTCOMES, Deed, told_deed
 from remembr_ros.memory.model.codec import memory_json
 from remembr_ros.memory.model.record import Observation
-from remembr_ros.told_files import text_of
-
-_BLANK, _DECODER = re.compile(r'\s*'), json.JSONDecoder()
 
 _log = logging.getLogger(__name__)
 
@@ -75,27 +71,23 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _read(args: argparse.Namespace) -> list[Deed]:
-    """Return the deeds of a file; what is wrong with it is told by its line before anything is stored.
-
-    They are JSON objects one after the other, in a line or in several each, or all in one list.
-    """
-    deeds: list[Deed] = []
-    line, end, where = 1, 0, 'line 1'
+    """Return the deeds of a file; what is wrong with it is told by its line before anything is stored."""
+    deeds, where = [], 'line 1'
     try:
-        text = text_of(Path(args.file).read_bytes())
-        while (begin := _BLANK.match(text, end).end()) < len(text):  # type: ignore[union-attr]
-            line += text.count('\n', end, begin)
-            where = f'line {line}'
-            value, end = _DECODER.raw_decode(text, begin)
-            line += text.count('\n', begin, end)
-            listed = value if isinstance(value, list) and value and not deeds else None
-            for number, form in enumerate(listed or [value], 1):
-                where = f'deed {number}' if listed else where
-                deeds.append(_deed(form, args, where))
+        for where, told in _forms(Path(args.file).read_bytes()):
+            form = json.loads(told) if isinstance(told, str) else told
+            if not isinstance(form, dict):
+                raise InvalidRequest(f'{form!r:.99} is no deed; give a JSON object with its fields')
+            for unknown in sorted(form.keys() - {'text', 'position', 'travelled', *_TOLD}):
+                _log.warning('%s, %s: %r is no field, and left out', args.file, where, unknown)
+                del form[unknown]
+            deeds.append(told_deed(**form, map_id=args.map_id))
+            if not deeds[-1].begin_ns:
+                raise InvalidRequest('it needs a begin')
     except OSError as error:
         raise InvalidRequest(f'{args.file} cannot be read: {error.strerror}') from None
     except json.JSONDecodeError as error:
-        raise InvalidRequest(f'{args.file}, {where}: it is no JSON ({error})') from None
+        raise InvalidRequest(f'{args.file}, {where}: it is no JSON object in a line ({error})') from None
     except (ValueError, AttributeError, TypeError, RecursionError, InvalidRequest) as error:
         raise InvalidRequest(f'{args.file}, {where}: {error}') from None
     if not deeds:
@@ -103,13 +95,9 @@ def _read(args: argparse.Namespace) -> list[Deed]:
     return deeds
 
 
-def _deed(form: Any, args: argparse.Namespace, where: str) -> Deed:
-    if not isinstance(form, dict):
-        raise InvalidRequest(f'{form!r:.99} is no deed; give a JSON object with its fields')
-    for unknown in sorted(form.keys() - {'text', 'position', 'travelled', *_TOLD}):
-        _log.warning('%s, %s: %r is no field, and left out', args.file, where, unknown)
-        del form[unknown]
-    told = told_deed(**form, map_id=args.map_id)
-    if not told.begin_ns:
-        raise InvalidRequest('it needs a begin')
-    return told
+def _forms(data: bytes) -> list[tuple[str, Any]]:
+    """Return where each deed of a file stands, and its form or the line that is to be one."""
+    text = data.decode(json.detect_encoding(data))  # of a byte order mark, too
+    if text.lstrip().startswith('['):
+        return [(f'deed {number}', form) for number, form in enumerate(json.loads(text), 1)]
+    return [(f'line {number}', line) for number, line in enumerate(text.split('\n'), 1) if line.strip()]

@@ -11,14 +11,12 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from statistics import median
 from typing import IO, Any
 
 from remembr_ros.errors import BagUnreadable, InvalidRequest
 from remembr_ros.geometry import Pose, is_place, listed
 from remembr_ros.memory.model.record import Memory, memory_id
 from remembr_ros.timestamps import NS, from_seconds
-from remembr_ros.told_files import text_of
 
 ROBOT = 'coda'
 
@@ -28,8 +26,8 @@ _CHUNK = 2**20  # bytes read at once: with embeddings a file may be larger than 
 _EMBEDDING = re.compile(rb'("text_embedding"\s*:\s*)\[[^\[\]]*\]')  # in a text its quotes would be escaped
 
 _PICTURE = re.compile(r'(?:.*/)?(\d+(?:\.\d+)?)(?:\.[a-z]+)?')
+_HALF_NS = 3 * NS // 2  # of upstream's segments
 _NO_HEADING = 3.14  # what upstream writes into each record: no heading of this file is known
-_LENGTH_NS = 3 * NS  # of a segment, where a single one does not tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +54,6 @@ def read_captions(path: Path, name: str) -> list[TimedMemory]:
     segments = []
     try:
         no_heading = all(entry.get('theta') == _NO_HEADING for entry in content)
-        means = sorted(from_seconds(entry['time']) for entry in content)
-        half_ns = int(median([b - a for a, b in pairwise(means)] or [_LENGTH_NS])) // 2
         for entry in content:
             x, y, z = map(float, listed(entry['position']))
             if not all(map(math.isfinite, (x, y, z))):
@@ -65,7 +61,7 @@ def read_captions(path: Path, name: str) -> list[TimedMemory]:
             yaw = 0.0 if no_heading else float(entry.get('theta') or 0.0)
             pose = Pose(x, y, z, yaw if math.isfinite(yaw) else 0.0)
             mean_ns = from_seconds(entry['time'])
-            start_ns, end_ns = _span(entry, mean_ns, half_ns)
+            start_ns, end_ns = _span(entry, mean_ns)
             memory = Memory(
                 id=memory_id(f'{ROBOT}/{name}', 'captioner', start_ns),
                 robot=ROBOT,
@@ -96,16 +92,14 @@ def read_captions(path: Path, name: str) -> list[TimedMemory]:
     return segments
 
 
-def _span(entry: dict[str, Any], mean_ns: int, half_ns: int) -> tuple[int, int]:
-    """Return start and end of a segment [ns]: as it says, by its pictures, or half a segment around its mean."""
+def _span(entry: dict[str, Any], mean_ns: int) -> tuple[int, int]:
+    """Return start and end of a segment [ns]: as it says, by its pictures, or around its mean."""
     if 'start_time' in entry or 'end_time' in entry:
         return from_seconds(entry['start_time']), from_seconds(entry['end_time'])
     first, last = (_PICTURE.fullmatch(str(entry.get(name))) for name in ('file_start', 'file_end'))
-    if first and last:
-        start_ns, end_ns = from_seconds(float(first[1])), from_seconds(float(last[1]))
-        if start_ns <= mean_ns <= end_ns:  # else its pictures are numbered
-            return start_ns, end_ns
-    return max(mean_ns - half_ns, 0), mean_ns + half_ns
+    if first and last and float(first[1]) <= mean_ns / NS <= float(last[1]):  # else its pictures are numbered
+        return from_seconds(float(first[1])), from_seconds(float(last[1]))
+    return max(mean_ns - _HALF_NS, 0), mean_ns + _HALF_NS
 
 
 def _without_embeddings(file: IO[bytes]) -> bytes:
@@ -132,7 +126,7 @@ def read_json(path: Path) -> Any:
             raise BagUnreadable(
                 f'{path} has more than {MAX_BYTES} bytes or {MAX_VALUES} values; read it in parts'
             )
-        return json.loads(text_of(data))
+        return json.loads(data)
     # ValueError: also numbers of thousands of digits. RecursionError: nested a thousand times.
     except (OSError, ValueError, RecursionError) as error:
         raise BagUnreadable(f'{path} cannot be read as JSON: {error}') from error

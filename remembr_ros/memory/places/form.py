@@ -1,6 +1,12 @@
-"""Named places as JSON, YAML and GeoJSON: for the command line, the page and other programs."""
+"""Named places as JSON, YAML and GeoJSON: for the command line, the page and other programs.
+
+GeoJSON is meant for degrees (RFC 7946); here its coordinates are metres in the map frame, as programs that
+draw floor plans write them. What looks like degrees is refused.
+"""
 
 import json
+import logging
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,14 +16,17 @@ from typing_extensions import TypedDict
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import listed
-from remembr_ros.memory.places.geojson import check_metres, feature, told_features
 from remembr_ros.memory.places.place import NamedPlace, place
-from remembr_ros.told_files import load_yaml, text_of
 
 FORMATS = ('.yaml', '.yml', '.geojson', '.json')
 MAX_BYTES = 16_000_000  # of a file
 _FIELDS = ('name', 'other_names', 'outline', 'center', 'radius', 'z', 'map_id', 'frame_id', 'guessed')
-_NAMES = ('name', 'other_names', 'map_id', 'frame_id', 'guessed')
+_NAMES = ('name', 'other_names', 'map_id', 'frame_id')
+
+_IN_DEGREES = re.compile(r'CRS_?84|WGS[ _]?84\b(?! */)|EPSG:+(?:[\d.]*:)?4326\b', re.IGNORECASE)
+_IN_METRES = '; they have to be metres in the map frame: draw over the map in a layer without a system'
+
+_log = logging.getLogger(__name__)
 
 
 class PlaceJson(TypedDict):
@@ -70,9 +79,8 @@ def write_places(path: Path, places: Sequence[NamedPlace]) -> None:
     if _is_yaml(path):
         text = yaml.safe_dump({'places': forms}, sort_keys=False, allow_unicode=True, default_flow_style=None)
     else:
-        text = json.dumps(
-            {'type': 'FeatureCollection', 'features': [*map(feature, forms)]}, ensure_ascii=False, indent=1
-        )
+        features = [_feature(form) for form in forms]
+        text = json.dumps({'type': 'FeatureCollection', 'features': features}, ensure_ascii=False, indent=1)
     try:
         path.write_text(text, 'utf-8')
     except OSError as error:
@@ -90,10 +98,8 @@ def read_places(path: Path, **about: Any) -> list[NamedPlace]:
             data = file.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
             raise ValueError(f'it has more than {MAX_BYTES} bytes')
-        text = text_of(data)
-        content = load_yaml(text, _NAMES) if _is_yaml(path) else json.loads(text, parse_float=_Written)
-        forms = _forms(content)
-        check_metres(forms)
+        forms = _forms(data, _is_yaml(path))
+        _check_metres(forms)
     except OSError as error:
         raise InvalidRequest(f'{path} cannot be read: {error.strerror}') from None
     except InvalidRequest as error:
@@ -106,7 +112,7 @@ def read_places(path: Path, **about: Any) -> list[NamedPlace]:
     found = []
     for number, form in enumerate(forms, 1):
         try:
-            found.append(told_place(_named(form), **about))
+            found.append(told_place(form, **about))
         except InvalidRequest as error:
             raise InvalidRequest(f'{path}, place {number}: {error}') from None
     return found
@@ -125,25 +131,16 @@ def told_place(form: Any, **about: Any) -> NamedPlace:
             given['outline'] = [listed(corner) for corner in given['outline']]
         elif 'center' in given:
             given['center'] = listed(given['center'])
+        if 'name' not in {**about, **given}:
+            raise TypeError('it has no name')
         texts = (given.get('map_id', ''), given.get('frame_id', ''))
         if isinstance(given.get('other_names'), str) or not all(isinstance(text, str) for text in texts):
             raise TypeError('other_names is no list, or a map or frame no name')
-        return place(**{'name': '', **about, **given})
+        return place(**{**about, **given})
     except (TypeError, AttributeError, ValueError, OverflowError) as error:
         raise InvalidRequest(
             f'that is no place: {error}; give a name with an outline, or center and radius'
         ) from None
-
-
-class _Written(float):
-    """A number that knows how it was written: a room may be called 1.10."""
-
-    def __new__(cls, text: str) -> '_Written':
-        made = super().__new__(cls, text)
-        made.text = text
-        return made
-
-    text: str
 
 
 def _is_yaml(path: Path) -> bool:
@@ -152,31 +149,86 @@ def _is_yaml(path: Path) -> bool:
     return path.suffix.lower() in FORMATS[:2]
 
 
-def _forms(content: Any) -> list[Any]:
-    """Return the forms of places that a file holds, in one of the ways that others list them."""
-    of_features = isinstance(content, dict) and ('features' in content or 'geometry' in content)
-    crs = content.get('crs') if of_features else None
+def _feature(form: dict[str, Any]) -> dict[str, Any]:
+    center, outline = form.pop('center'), form.pop('outline', None)
+    geometry = (
+        {'type': 'Polygon', 'coordinates': [[*outline, outline[0]]]}
+        if outline
+        else {'type': 'Point', 'coordinates': center}
+    )
+    return {'type': 'Feature', 'geometry': geometry, 'properties': form}
+
+
+def _forms(data: bytes, is_yaml: bool) -> list[Any]:
+    """Return the forms of the places in a file; what has no geometry is left out, which is logged."""
+    content = yaml.safe_load(data) if is_yaml else json.loads(data)
+    items = _items(content)
+    # Names stay as they are written: to YAML 007 is 7, 12:30 is 750, and no is false.
+    as_written = (
+        yaml.load(data, yaml.BaseLoader) if is_yaml else json.loads(data, parse_int=str, parse_float=str)
+    )
+    for pair in zip(items, _items(as_written), strict=True):
+        for form, texts in (pair, [item.get('properties') or {} for item in pair]):
+            names = {name for name in form if str(name).lower() in _NAMES and form[name] is not None}
+            form.update({name: texts[name] for name in names & texts.keys()})
+    if not (content is items or 'places' in content) or 'geometry' in items[0]:
+        return _of_features(items, str(content.get('crs') or '') if content is not items else '')
+    return items
+
+
+def _items(content: Any) -> list[Any]:
     if isinstance(content, dict):
         content = [content] if 'geometry' in content else content.get('features', content.get('places'))
     if not isinstance(content, list) or not content:
         raise TypeError('it has neither places nor features')
-    return told_features(content, crs) if of_features or 'geometry' in content[0] else content
+    return content
 
 
-def _named(form: Any) -> Any:
-    """Return a form whose names that were written as numbers are texts.
+def _of_features(features: list[dict[str, Any]], crs: str) -> list[dict[str, Any]]:
+    if degrees := _IN_DEGREES.search(crs):
+        raise InvalidRequest(f'its crs says degrees ({degrees[0]}; take it out if it is wrong){_IN_METRES}')
+    if crs:
+        _log.warning('the coordinates are taken for metres in the map frame, whatever %s is', crs)
+    forms, empty = [], []
+    for number, item in enumerate(features, 1):
+        # Shapefiles and databases have names in capitals.
+        form = {key.lower(): value for key, value in (item.get('properties') or {}).items()}
+        geometry, which = item.get('geometry'), f'{number} ({form.get("name") or "without a name"})'
+        if geometry and (geometry.get('coordinates') or 'coordinates' not in geometry):
+            forms.append(form | {'center': None, 'outline': None} | _shape(geometry, f'feature {which}'))
+        else:
+            empty.append(which)
+    if empty:
+        _log.warning('%d features have no geometry, and are left out: %s', len(empty), ', '.join(empty))
+    if not forms:
+        raise ValueError('none of its features has a geometry')
+    return forms
 
-    :raises InvalidRequest: it has no name
-    """
-    if not isinstance(form, dict):
-        return form
-    if form.get('name') in (None, ''):
-        raise InvalidRequest(f'it has no name, only {", ".join(map(str, form))}; give it the field name')
-    texts = {key: _text(form[key]) for key in ('name', 'map_id', 'frame_id') if key in form}
-    others = form.get('other_names')
-    return {**form, **texts, 'other_names': [*map(_text, others)] if isinstance(others, list) else others}
+
+def _shape(geometry: dict[str, Any], which: str) -> dict[str, Any]:
+    kind, parts = geometry.get('type') or 'shape of another format', geometry.get('coordinates', ())
+    if kind in ('MultiPolygon', 'MultiPoint') and len(parts) == 1:
+        kind, parts = kind.removeprefix('Multi'), parts[0]
+    if kind == 'Point':
+        return {'center': parts}
+    if kind != 'Polygon' or len(parts) != 1:
+        raise InvalidRequest(
+            f'{which} is a {kind} of {len(parts)} {"rings" if kind == "Polygon" else "parts"}; give polygons '
+            'without holes, or points, of one part each (in QGIS: Multipart to Singleparts)'
+        )
+    corners = [corner[:2] for corner in parts[0]]
+    return {'outline': corners[:-1] if corners[0] == corners[-1] else corners}
 
 
-def _text(name: Any) -> Any:
-    is_number = isinstance(name, int | float) and not isinstance(name, bool)
-    return getattr(name, 'text', str(name)) if is_number else name
+def _check_metres(forms: Sequence[Any]) -> None:
+    """Raise InvalidRequest if coordinates are degrees, by how near together they are."""
+    centers = [form['center'] for form in forms if form.get('center')]
+    for points in (*(form.get('outline') or () for form in forms), centers):
+        try:
+            xs, ys = ([float(listed(point)[axis]) for point in points] for axis in (0, 1))
+            across = max(max(xs) - min(xs), max(ys) - min(ys)) if xs else 0.0
+        except (TypeError, ValueError, LookupError, OverflowError):
+            continue  # who makes places of them says what is wrong
+        # So little no place is across in metres; in degrees these are kilometres.
+        if 0.0 < across < 0.05 and any(round(value, 5) != value for value in (*xs, *ys)):
+            raise InvalidRequest(f'{xs[0]}, {ys[0]} and others look like degrees{_IN_METRES}')

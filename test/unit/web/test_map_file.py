@@ -105,6 +105,40 @@ def test_the_picture_may_lie_elsewhere(tmp_path: Path) -> None:
         assert read_map(file).cells.tolist() == [[100]]
 
 
+@pytest.mark.parametrize('image', ['/home/robot/maps/map.pgm', 'C:\\maps\\map.pgm', '../elsewhere/map.pgm'])
+def test_a_picture_of_another_machine_lies_beside_the_description(tmp_path: Path, image: str) -> None:
+    file = saved(tmp_path, pgm(np.zeros((1, 1))))
+    file.write_text(file.read_text().replace('map.pgm', f"'{image}'"))
+    assert read_map(file).cells.tolist() == [[100]]
+    (tmp_path / 'map.pgm').unlink()
+    with pytest.raises(InvalidRequest, match=r'map\.pgm cannot be read'):
+        read_map(file)
+
+
+@pytest.mark.parametrize('encoding', ['utf-8-sig', 'utf-16'])
+def test_a_description_may_have_a_byte_order_mark(tmp_path: Path, encoding: str) -> None:
+    file = saved(tmp_path, png(np.full((1, 2), 254, np.uint8)), '007.png')
+    file.write_text(file.read_text(), encoding)
+    assert read_map(file).cells.tolist() == [[0, 0]]
+
+
+@written
+@given(
+    pixels=arrays.arrays(np.uint8, shapes),
+    white=st.sampled_from([255, 100, 65535]),
+    last=st.sampled_from(['', '\n']),
+)
+def test_a_pgm_in_text_is_that_in_bytes(tmp_path: Path, pixels: np.ndarray, white: int, last: str) -> None:
+    light = np.minimum(pixels.astype(int) * (white // 100), white)
+    height, width = pixels.shape
+    rows = '\n# a comment\n'.join(' '.join(map(str, row)) for row in light)
+    text = f'P2\n# CREATOR: GIMP\n{width} {height}\n{white}\n{rows}{last}'
+    # Not a bound that a pixel can have: OpenCV makes 8 bits of fewer.
+    grid = read_map(saved(tmp_path, text.encode(), occupied_thresh=0.653, free_thresh=0.247))
+    dark = 1.0 - light[::-1] / white
+    assert grid.cells.tolist() == np.where(dark > 0.653, 100, np.where(dark < 0.247, 0, -1)).tolist()
+
+
 @pytest.mark.parametrize(
     ('described', 'said'),
     [

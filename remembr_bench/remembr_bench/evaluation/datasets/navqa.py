@@ -1,9 +1,9 @@
 """NaVQA: the questions of the ReMEmbR paper (arXiv 2409.13682, section V-A), from upstream's files.
 
 A folder DIR holds data.csv (questions and answers) and for each sequence N/qa_unfilled.json (the questions'
-windows) and N/CAPTIONS.json (one record per segment of the drive). OC-NaVQA asks the same questions with
-corrected labels, in oc_navqa_data.csv: a position is that of the object itself, and each question looks back
-to the start of the drive.
+windows) and N/CAPTIONS.json (one record per segment of the drive); or it is upstream's `data`.
+OC-NaVQA asks the same questions with corrected labels, in oc_navqa_data.csv: a position is that of the object
+itself, and each question looks back to the start of the drive.
 """
 
 import math
@@ -53,7 +53,10 @@ def load_captions(folder: Path, number: int, captions: str = CAPTIONS) -> list[T
     :param captions: name of the captions file, without .json
     :raises BagUnreadable: the file is missing, damaged or not in upstream's format
     """
-    return read_captions(folder / str(number) / f'{captions}.json', sequence_name(number))
+    path = navqa_table.find_file(
+        folder, f'captions/{number}/captions/{captions}.json', f'{number}/{captions}.json'
+    )
+    return read_captions(path, sequence_name(number))
 
 
 def sequence_name(number: int) -> str:
@@ -70,24 +73,25 @@ def load_navqa(
     """Read the questions about one sequence.
 
     A row that cannot be used (an answer that cannot be read, a question without a window, an answer time
-    outside of it) is excluded, with the reason.
+    outside of it, or one that nothing is remembered of) is excluded, with the reason.
 
     :param segments: the memories of the drive, in the order of time; not empty
     :raises BagUnreadable: a file is missing, damaged or not in upstream's format
     """
-    windows = navqa_table.read_windows(folder / str(number) / 'qa_unfilled.json')
+    path = navqa_table.find_file(folder, *(name.format(number) for name in navqa_table.WINDOWS))
+    windows = navqa_table.read_windows(path)
     reader = _Reader(sequence_name(number), segments, edition)
     samples: list[Sample] = []
     excluded: list[Excluded] = []
     used: dict[str, int] = {}
-    for row in navqa_table.read_rows(folder / edition.table, number):
+    for row in navqa_table.read_rows(navqa_table.find_file(folder, edition.table), number):
         key = row[navqa_table.ID]
         # Upstream allows several questions about one window.
         used[key] = used.get(key, 0) + 1
         sample_id = key if used[key] == 1 else f'{key}#{used[key]}'
         try:
             if key not in windows:
-                raise _Unusable('qa_unfilled.json has no window for it')
+                raise _Unusable(f'{path.name} has no window for it')
             samples.append(reader.sample(sample_id, row, windows[key]))
         except _Unusable as error:
             excluded.append(Excluded(sample_id, row[navqa_table.QUESTION], str(error)))
@@ -152,12 +156,15 @@ class _Reader:
         if not row[navqa_table.QUESTION]:
             raise _Unusable('it has no question')
         times = self._times(row, start_ns, end_ns)
-        shown = [_segment_at(self.segments, time_ns) for time_ns in times]
+        at = {time_ns: segment for time_ns in times if (segment := _segment_at(self.segments, time_ns))}
+        # Times are equally right, but of a duration both ends.
+        if times and (not at or (row[navqa_table.KIND].lower() == 'duration' and len(at) < len({*times}))):
+            raise _Unusable(f'not covered: nothing is remembered around {row[navqa_table.TIMES]} ({ZONE})')
         # Of what lies outside by the slack, the nearest segment inside can be found.
-        findable = [_segment_at(inside, t) for t in times if start_ns - SLACK_NS <= t <= end_ns + SLACK_NS]
-        question = Question(
-            row[navqa_table.QUESTION], now_ns=end_ns, here=inside[-1].memory.pose, map_id=self.name
-        )
+        in_slack = [at[t] for t in at if start_ns - SLACK_NS <= t <= end_ns + SLACK_NS]
+        findable = [sorted((inside[0], segment, inside[-1]), key=_mean_ns)[1] for segment in in_slack]
+        here = inside[-1].memory.pose if _segment_at(inside, end_ns) else None
+        question = Question(row[navqa_table.QUESTION], now_ns=end_ns, here=here, map_id=self.name)
         # As wide as no segment outside is admitted.
         after_ns = self.segments[first - 1].memory.end_ns + 1 if first else None
         before_ns = self.segments[last].memory.start_ns - 1 if last < len(self.segments) else None
@@ -169,7 +176,7 @@ class _Reader:
             (inside[0].memory.start_ns, inside[-1].memory.end_ns),
             len(inside),
             frozenset(segment.memory.id for segment in findable),
-            self._truth(row, shown),
+            self._truth(row, [*at.values()]),
         )
 
     def _times(self, row: dict[str, str], start_ns: int, end_ns: int) -> list[int]:
@@ -206,10 +213,17 @@ class _Reader:
         raise _Unusable(f'{row[navqa_table.KIND]!r} is not a kind of answer')
 
 
-def _segment_at(segments: Sequence[TimedMemory], time_ns: int) -> TimedMemory:
-    """Return the last segment that begins by then, as upstream does; the first one if none does."""
+def _segment_at(segments: Sequence[TimedMemory], time_ns: int) -> TimedMemory | None:
+    """Return the last segment that begins by then, as upstream does, else the next one.
+
+    :return: None: either is farther than it is long, as where a recording covers a part of the drive
+    """
     after = bisect_right(segments, time_ns, key=lambda segment: segment.memory.start_ns)
-    return segments[max(after - 1, 0)]
+    for segment in segments[max(after - 1, 0) : after + 1]:
+        start_ns, end_ns = segment.memory.start_ns, segment.memory.end_ns
+        if max(start_ns - time_ns, time_ns - end_ns) <= max(end_ns - start_ns, SLACK_NS):
+            return segment
+    return None
 
 
 def _object_positions(row: dict[str, str]) -> tuple[Point, ...]:

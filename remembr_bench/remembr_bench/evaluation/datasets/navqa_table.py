@@ -1,7 +1,7 @@
 """The files of NaVQA and OC-NaVQA: a table of questions, and a window for each of them.
 
 A folder holds data.csv or oc_navqa_data.csv (questions and answers) and for each sequence
-N/qa_unfilled.json (the questions' windows).
+N/qa_unfilled.json (the questions' windows). In upstream's `data` they are in navqa and questions/N.
 """
 
 import csv
@@ -41,19 +41,36 @@ _COLUMNS = (ID, SEQUENCE, QUESTION, TIMES, KIND, TEXT, PARSABLE)
 OBJECT, OBJECT_FROM_START = 'GT Response', 'GT Response FullSeq'
 
 
+_BY_HAND = ('human_unfilled_qa', 'human_qa', 'qa_unfilled')
+WINDOWS = ('{}/qa_unfilled.json', *(f'questions/{{}}/{name}.json' for name in _BY_HAND))
+
+
+def find_file(folder: Path, *names: str) -> Path:
+    """Return the first file of these names that is there, else the first in a folder that is."""
+    paths = [root / name for name in names for root in _roots(folder)]
+    return min(paths, key=lambda path: (not path.is_file(), not path.parent.is_dir()))
+
+
+def _roots(folder: Path) -> list[Path]:
+    """Return the data set's folder, and upstream's below or around it."""
+    around = [folder.resolve().parent] if folder.resolve().name == 'navqa' else []
+    return [folder, folder / 'navqa', *around]
+
+
 def find_sequences(folder: Path, edition: Edition = NAVQA) -> list[int]:
     """Return the numbers of the sequences that have a file of questions, ascending.
 
     :raises InvalidRequest: the folder does not hold the data set
     """
-    if not (folder / edition.table).is_file():
+    if not find_file(folder, edition.table).is_file():
         raise InvalidRequest(f'{folder} is not the folder of {edition.name}: it has no {edition.table}')
-    found = [
-        int(path.parent.name) for path in folder.glob('*/qa_unfilled.json') if path.parent.name.isdecimal()
-    ]
+    paths = [path for root in _roots(folder) for name in WINDOWS for path in root.glob(name.format('*'))]
+    found = sorted({int(path.parent.name) for path in paths if path.parent.name.isdecimal()})
     if not found:
-        raise InvalidRequest(f'{folder} holds no sequence: no N/qa_unfilled.json')
-    return sorted(found)
+        raise InvalidRequest(
+            f'{folder} holds no sequence: no N/qa_unfilled.json, no questions/N/human_qa.json'
+        )
+    return found
 
 
 def read_rows(path: Path, number: int) -> Iterator[dict[str, str]]:

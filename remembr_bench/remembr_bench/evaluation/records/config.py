@@ -80,12 +80,12 @@ class RunConfig(BaseModel):
     data: Literal['navqa', 'oc-navqa', 'building', 'findingdory', 'needles'] = 'navqa'
     folder: str = option(
         '',
-        'its folder: data.csv or oc_navqa_data.csv and N/qa_unfilled.json; of a building: bag and truth.json',
+        "its folder: data.csv or oc_navqa_data.csv, or upstream's data; of a building: bag and truth.json",
         'DIR',
         flag='--data',
     )
     sequences: tuple[NonNegativeInt, ...] = option((), 'only these (default: all that are there)', 'N')
-    captions: str = option(CAPTIONS, 'captions in N/NAME.json', 'NAME')
+    captions: str = option(CAPTIONS, 'captions in N/NAME.json or captions/N/captions/NAME.json', 'NAME')
     bags: dict[NonNegativeInt, str] = option(
         {},
         'remember this recording as sequence N, in place of a captions file; may be repeated',

@@ -159,3 +159,17 @@ def test_a_planner_that_there_is_not_is_wrong_usage(folder):
     with pytest.raises(SystemExit) as ended:
         evaluate(folder, '--planner', 'guess')
     assert ended.value.code == 2
+
+
+def test_what_is_not_covered_is_printed_and_out_of_the_mean(navqa, clock, capsys):
+    navqa.ask('Did you see a fountain?', 'binary', clock(6), parsable='Yes')
+    navqa.ask('Did you see a statue?', 'binary', clock(14), parsable='Yes')
+    navqa.write()
+    navqa.captions = navqa.captions[4:10]
+    navqa.write()
+    assert evaluate(navqa.path) == 0
+    out = capsys.readouterr().out
+    assert '1 question' in out or '(1/1)' in out
+    assert (
+        "excluded: SHORT_1 'Did you see a statue?': not covered: nothing is remembered around 8:00:44" in out
+    )

@@ -168,3 +168,54 @@ def test_a_file_is_stored_as_a_whole_or_not_at_all(
     path = file(*({**line(0), 'begin': str(1_700_000_000 + second)} for second in range(250)))
     assert command('event', '--file', path, *options)[0] == 0
     assert counts == [250]
+
+
+@pytest.mark.parametrize(
+    ('written', 'encoding'),
+    [
+        (json.dumps, 'utf-8'),
+        (lambda lines: json.dumps(lines, indent=2), 'utf-8-sig'),
+        (lambda lines: '\n'.join(map(json.dumps, lines)), 'utf-8-sig'),
+        (lambda lines: '\r\n'.join(map(json.dumps, lines)), 'utf-16'),
+    ],
+)
+def test_deeds_as_other_programs_write_them(
+    command_json: RunJson, options: list[str], tmp_path: Path, written: Callable[..., str], encoding: str
+) -> None:
+    path = tmp_path / 'deeds.json'
+    lines = [line(0, position={'x': 1.0, 'y': 2, 'z': 0.5}), line(1, position=[1, 2, 0.5], object='Tür')]
+    path.write_bytes(written(lines).encode(encoding))
+    assert command_json('event', '--file', str(path), *options)['deeds'] == 2
+    assert [one['position'] for one in deeds(command_json, options)] == [[1.0, 2.0, 0.5]] * 2
+
+
+@pytest.mark.parametrize(
+    ('text', 'said'),
+    [
+        (json.dumps([line(0), line(1, begin='soon')]), "deed 2: 'soon'"),
+        (json.dumps([line(0), 7]), 'deed 2: 7 is no deed; give a JSON object'),
+        (json.dumps([line(0)]) + json.dumps([line(1)]), 'line 1: it is no JSON object in a line (Extra data'),
+        ('\n\nkind,object\npick,cup', 'line 3: it is no JSON'),
+        (json.dumps(line(0)) + '\n\n{"kind": "pick"', 'line 3: it is no JSON'),
+        (
+            json.dumps(line(0, position={'lat': 1.0, 'lon': 2.0})),
+            "{'lat': 1.0, 'lon': 2.0} is not a position",
+        ),
+        (json.dumps(line(0, position={'x': '1', 'y': '2', 'z': '3'})), "['1', '2', '3'] is not a position"),
+        (
+            json.dumps(line(0, position={'x': 1, 'y': 2})),
+            '[1, 2] is not a position; give x, y and z in metres',
+        ),
+        (json.dumps(line(0, position=3)), '3 is not a position'),
+        ('  \n', 'has no deeds'),
+    ],
+)
+def test_what_no_deed_can_be_read_from_is_told(
+    command: Run, options: list[str], tmp_path: Path, text: str, said: str
+) -> None:
+    path = tmp_path / 'deeds.json'
+    path.write_text(text)
+    code, _, error = command('event', '--file', str(path), *options)
+    assert (code, said in error) == (2, True), error
+    path.write_bytes('{"text": "Tür"}'.encode('latin-1'))
+    assert "'utf-8' codec" in command('event', '--file', str(path), *options)[2]

@@ -95,3 +95,48 @@ def test_as_json():
     assert told['outline'] == [[0, 0], [4, 0], [4, 3]]
     assert (told['name'], told['radius'], told['z'], told['map_id']) == ('Küche', None, 1.0, 'm')
     assert place_json(PLACES[1])['center'] == [1.5, -2.0]
+
+
+@pytest.mark.parametrize(
+    'name', ['117', '0x10', '1_000', '1.10', '007', '12:30', '2026-03-01', 'no', 'on', 'Off']
+)
+def test_names_in_yaml_are_as_they_are_written(tmp_path: Path, name: str):
+    path = tmp_path / 'rooms.yaml'
+    shape = 'center: [1, 2], radius: 1'
+    path.write_text(f'places: [{{name: {name}, other_names: [{name}, b], map_id: {name}, {shape}}}]')
+    (found,) = read_places(path)
+    assert (found.name, found.facts.other_names, found.memory.map_id) == (name, (name, 'b'), name)
+    write_places(path, [found])
+    assert read_places(path)[0].name == name, 'and comes back'
+
+
+@pytest.mark.parametrize('name', ['~', 'null', '', '""'])
+def test_no_name_is_told(tmp_path: Path, name: str):
+    path = tmp_path / 'rooms.yaml'
+    path.write_text(f'places:\n- name: {name}\n  center: [1, 2]\n  radius: 1\n')
+    with pytest.raises(InvalidRequest, match=r'place 1: .*it has no name; give a name'):
+        read_places(path)
+
+
+def test_positions_by_name(tmp_path: Path):
+    path = tmp_path / 'rooms.json'
+    outline = [{'x': 0, 'y': 0}, {'x': 4, 'y': 0, 'z': 0}, {'x': 4, 'y': 3}]
+    places = [
+        {'name': 'a', 'outline': [corner | {} for corner in outline[::2]] + [{'x': 0, 'y': 3}]},
+        {'name': 'b', 'center': {'x': 1, 'y': 2, 'z': 3}, 'radius': 1},
+    ]
+    for content in (places, {'places': places}):
+        path.write_text(json.dumps(content))
+        a, b = read_places(path)
+        assert a.outline == ((0, 0), (4, 3), (0, 3))
+        assert b.pose.position == (1.0, 2.0, 3.0)
+
+
+def test_a_file_in_another_encoding_is_told(tmp_path: Path):
+    path = tmp_path / 'rooms.yaml'
+    path.write_bytes('places: [{name: Küche, center: [0, 0], radius: 1}]'.encode('latin-1'))
+    with pytest.raises(InvalidRequest, match=r'no file of places: .*invalid start byte'):
+        read_places(path)
+    for encoding in ('utf-8-sig', 'utf-16'):
+        path.write_text('places: [{name: Küche, center: [0, 0], radius: 1}]', encoding)
+        assert read_places(path)[0].name == 'Küche'
