@@ -87,7 +87,7 @@ def _read(args: argparse.Namespace) -> list[Deed]:
     except OSError as error:
         raise InvalidRequest(f'{args.file} cannot be read: {error.strerror}') from None
     except json.JSONDecodeError as error:
-        raise InvalidRequest(f'{args.file}, {where}: it is no JSON object in a line ({error})') from None
+        raise InvalidRequest(f'{args.file}, {where}: it is no JSON ({error})') from None
     except (ValueError, AttributeError, TypeError, RecursionError, InvalidRequest) as error:
         raise InvalidRequest(f'{args.file}, {where}: {error}') from None
     if not deeds:

@@ -24,7 +24,7 @@ _FIELDS = ('name', 'other_names', 'outline', 'center', 'radius', 'z', 'map_id', 
 _NAMES = ('name', 'other_names', 'map_id', 'frame_id')
 
 _IN_DEGREES = re.compile(r'CRS_?84|WGS[ _]?84\b(?! */)|EPSG:+(?:[\d.]*:)?4326\b', re.IGNORECASE)
-_IN_METRES = '; they have to be metres in the map frame: draw over the map in a layer without a system'
+_IN_METRES = '; they have to be metres in the map frame: draw in a layer without a coordinate system'
 
 _log = logging.getLogger(__name__)
 
@@ -186,7 +186,7 @@ def _items(content: Any) -> list[Any]:
 
 def _of_features(features: list[dict[str, Any]], crs: str) -> list[dict[str, Any]]:
     if degrees := _IN_DEGREES.search(crs):
-        raise InvalidRequest(f'its crs says degrees ({degrees[0]}; take it out if it is wrong){_IN_METRES}')
+        raise InvalidRequest(f'its coordinates are degrees (crs {degrees[0]}; or take that out){_IN_METRES}')
     if crs:
         _log.warning('the coordinates are taken for metres in the map frame, whatever %s is', crs)
     forms, empty = [], []
@@ -230,5 +230,5 @@ def _check_metres(forms: Sequence[Any]) -> None:
         except (TypeError, ValueError, LookupError, OverflowError):
             continue  # who makes places of them says what is wrong
         # So little no place is across in metres; in degrees these are kilometres.
-        if 0.0 < across < 0.05 and any(round(value, 5) != value for value in (*xs, *ys)):
-            raise InvalidRequest(f'{xs[0]}, {ys[0]} and others look like degrees{_IN_METRES}')
+        if 0.0 < across < 0.05 and any(round(value, 3) != value for value in (*xs, *ys)):
+            raise InvalidRequest(f'its coordinates, such as {xs[0]}, {ys[0]}, look like degrees{_IN_METRES}')

@@ -194,7 +194,7 @@ def test_deeds_as_other_programs_write_them(
     [
         (json.dumps([line(0), line(1, begin='soon')]), "deed 2: 'soon'"),
         (json.dumps([line(0), 7]), 'deed 2: 7 is no deed; give a JSON object'),
-        (json.dumps([line(0)]) + json.dumps([line(1)]), 'line 1: it is no JSON object in a line (Extra data'),
+        (json.dumps([line(0)]) + json.dumps([line(1)]), 'line 1: it is no JSON (Extra data'),
         ('\n\nkind,object\npick,cup', 'line 3: it is no JSON'),
         (json.dumps(line(0)) + '\n\n{"kind": "pick"', 'line 3: it is no JSON'),
         (
@@ -207,6 +207,7 @@ def test_deeds_as_other_programs_write_them(
             '[1, 2] is not a position; give x, y and z in metres',
         ),
         (json.dumps(line(0, position=3)), '3 is not a position'),
+        (json.dumps(line(0, place=117)), 'line 1: place is 117: Input should be a valid string'),
         ('  \n', 'has no deeds'),
     ],
 )

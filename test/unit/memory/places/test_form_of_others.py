@@ -14,6 +14,7 @@ from remembr_ros.memory.places.place import NamedPlace
 
 RING = [[0.0, 0.0], [4.0, 0.0], [4.0, 3.0], [0.0, 3.0], [0.0, 0.0]]
 IN_DEGREES = [[x * 1e-5 - 79.94377147, y * 1e-5 + 40.43877564] for x, y in RING]
+FEW_DIGITS = [[8.54, 47.37], [8.5401, 47.37], [8.5401, 47.3701], [8.54, 47.37]]
 CRS84 = {'type': 'name', 'properties': {'name': 'urn:ogc:def:crs:OGC:1.3:CRS84'}}
 
 
@@ -116,7 +117,8 @@ def test_corners_with_a_height_and_attributes_of_other_programs(tmp_path: Path) 
 @pytest.mark.parametrize('name', ['urn:ogc:def:crs:OGC:1.3:CRS84', 'EPSG:4326', 'urn:ogc:def:crs:EPSG::4326'])
 def test_a_file_that_says_degrees_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(
-        InvalidRequest, match=r'its crs says degrees \(.*; they have to be metres in the map frame: draw'
+        InvalidRequest,
+        match=r'its coordinates are degrees \(.*; they have to be metres in the map frame: draw',
     ):
         read(tmp_path, room('Polygon', [RING]), crs={'type': 'name', 'properties': {'name': name}})
 
@@ -133,13 +135,15 @@ def test_a_file_in_another_system_is_told_of(tmp_path: Path, caplog: pytest.LogC
     [
         [room('Polygon', [IN_DEGREES])],
         [room('MultiPolygon', [[IN_DEGREES]])],
+        [room('Polygon', [FEW_DIGITS])],
         [room('Polygon', [RING]), room('Polygon', [IN_DEGREES])],
         [room('Point', point, radius=2) for point in IN_DEGREES[:2]],
     ],
 )
 def test_what_looks_like_degrees_is_refused(tmp_path: Path, features: list[dict[str, Any]]) -> None:
     with pytest.raises(
-        InvalidRequest, match=r'-79\.94377147.* look like degrees; they have to be metres in the map frame'
+        InvalidRequest,
+        match=r'such as (-79\.94377147|8\.54).* look like degrees; they have to be metres',
     ):
         read(tmp_path, *features)
 
