@@ -152,7 +152,7 @@ class _Reader:
         last = bisect_right(self.segments, end_ns, key=_mean_ns)
         inside = self.segments[first:last]
         if not inside:
-            raise _Unusable('no captions lie inside its window')
+            raise _Unusable('not covered: no captions lie inside its window')
         if not row[navqa_table.QUESTION]:
             raise _Unusable('it has no question')
         times = self._times(row, start_ns, end_ns)
