@@ -15,6 +15,9 @@ FAR_NS = 366 * 86_400 * NS
 LATEST_ARRIVAL_NS = 10 * NS
 """No message is longer on its way: the clock of its stamps has started anew."""
 
+ONE_CLOCK_NS = NS
+"""Topics whose stamps are off by the same, but for this, have one clock."""
+
 
 class HeaderClock:
     """Sets the stamps of messages right. Used by one thread at a time.
@@ -30,13 +33,14 @@ class HeaderClock:
     def __init__(self, *, simulated: bool, warn: Callable[[str], object], remedy: str) -> None:
         self._simulated, self._warn = simulated, warn
         self._remedy = f'set the clock of the camera or its computer (NTP, PTP), or {remedy}'
-        self._ahead_ns: dict[str, int] = {}
+        self._off_ns: list[int] = []
+        self._clocks: dict[str, int] = {}  # the index of a topic's clock among these
         self._is_set = False
 
     def set_right(self, topic: str, message: Any, arrival_ns: int) -> None:
         """Change the header's stamp, or those of all transforms, if it is years away from the arrival.
 
-        Stamps keep their distances: the one that was the shortest time on its way tells how far all are off.
+        Stamps keep their distances, also those of topics with the same clock.
 
         :param arrival_ns: when the message was received or recorded
         """
@@ -52,16 +56,21 @@ class HeaderClock:
             if abs(stamp_ns - arrival_ns) <= FAR_NS:
                 self._is_set = True
             elif not self._simulated if stamp_ns <= LONGEST_SIMULATION_NS else self._is_set:
-                ahead_ns = self._ahead(topic, stamp_ns, arrival_ns)
-                stamp.sec, stamp.nanosec = divmod(stamp_ns + ahead_ns, NS)
+                right_ns = stamp_ns + self._off(topic, stamp_ns, arrival_ns)
+                stamp.sec, stamp.nanosec = divmod(right_ns, NS)
 
-    def _ahead(self, topic: str, stamp_ns: int, arrival_ns: int) -> int:
-        ahead_ns = self._ahead_ns.get(topic)
-        if ahead_ns is None:
+    def _off(self, topic: str, stamp_ns: int, arrival_ns: int) -> int:
+        """Return how far a topic's clock is off, as that message says which came the fastest."""
+        off_ns, clock = arrival_ns - stamp_ns, self._clocks.get(topic)
+        if clock is None:
             self._warn(
                 f'{topic} has stamps of {format_iso(stamp_ns)}, but they came at {format_iso(arrival_ns)}: a '
                 f'clock that was never set. They count as of when they came; {self._remedy}'
             )
-        if ahead_ns is None or not 0 <= arrival_ns - (stamp_ns + ahead_ns) <= LATEST_ARRIVAL_NS:
-            ahead_ns = self._ahead_ns[topic] = arrival_ns - stamp_ns
-        return ahead_ns
+        if clock is None or not -ONE_CLOCK_NS <= off_ns - self._off_ns[clock] <= LATEST_ARRIVAL_NS:
+            near = (i for i, known_ns in enumerate(self._off_ns) if abs(off_ns - known_ns) <= ONE_CLOCK_NS)
+            clock = next(near, len(self._off_ns))
+            self._off_ns[clock:] = self._off_ns[clock:] or [off_ns]
+            self._clocks[topic] = clock
+        self._off_ns[clock] = min(self._off_ns[clock], off_ns)
+        return self._off_ns[clock]

@@ -4,6 +4,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,9 @@ def open_bag(
         source = choose_pose_source(recording, frame_id, pose_topic, tf) if poses else None
         if isinstance(source, TopicPoses):
             source.max_position_std_m = max_position_std_m
+        # What the clock of the poses says is known before the first image is read.
+        for message in islice(recording.messages(source.topics if source else ()), 1):
+            recording.deserialize_or_skip(message)
         undo.pop_all()
     return BagReader(recording, topic.name, source)
 

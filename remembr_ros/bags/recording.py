@@ -38,6 +38,7 @@ _MEANING = {
     'Bag is not indexed': 'its index is missing',
     'Bag index looks damaged': 'its index is missing or damaged',
     'File magic is invalid': 'it does not start like a recording',
+    'are not in timestamp order': "it has no index and no order, which 'mcap sort FILE -o NEW_FILE' gives it",
 }
 # tf/tfMessage of early ROS 1 has the fields of its successor
 _TF = 'tf2_msgs/msg/TFMessage'

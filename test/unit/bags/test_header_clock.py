@@ -86,3 +86,20 @@ def test_whatever_the_stamp_is_it_is_not_moved_within_a_year_of_its_arrival(seco
     found = Heard().stamp(stamp_ns, NOW)
     assert found in {stamp_ns, NOW}
     assert found == stamp_ns or abs(stamp_ns - NOW) > FAR_NS
+
+
+def test_topics_of_one_clock_stay_together() -> None:
+    heard = Heard()
+    late = {'/image': S // 30, '/depth': S // 20, '/detections': S // 5}
+    for second in range(3):
+        stamp_ns = (5000 + second) * S
+        found = {heard.stamp(stamp_ns, NOW + second * S + way, topic) for topic, way in late.items()}
+        assert found == {NOW + second * S + S // 30}
+
+
+def test_topics_of_two_clocks_do_not() -> None:
+    heard = Heard()
+    for second in range(3):
+        at = NOW + second * S
+        assert heard.stamp((5000 + second) * S, at, '/image') == at
+        assert heard.stamp((4995 + second) * S, at, '/tf') == at

@@ -655,3 +655,11 @@ def test_simulated_time_with_its_clock_is_kept(bag: Any, t0: int) -> None:
             out.add('/clock', out.make('rosgraph_msgs/msg/Clock', out.header(5000 * S).stamp), log_ns)
             out.compressed('/image', (5000 + second) * S, log_ns=log_ns)
     assert [frame.stamp_ns for frame in read(open_bag(out.path))[0]] == [(5000 + n) * S for n in range(5)]
+
+
+def test_a_camera_of_another_year_than_the_poses_is_set_from_the_first_image_on(bag: Any, t0: int) -> None:
+    with bag() as out:
+        for second in range(3):
+            out.compressed('/image', (1_500_000_000 + second) * S, log_ns=t0 + second * S)
+            out.pose_stamped('/pose', t0 + second * S + 1, (second, 0, 0))
+    assert [frame.stamp_ns for frame in read(open_bag(out.path))[0]] == [t0, t0 + S, t0 + 2 * S]
