@@ -1,8 +1,7 @@
 """Finds rooms in an occupancy grid.
 
-Where the floor is wider than a door, by its distance from walls, rooms begin, and grow until they meet in the
-doors between them (a watershed). What then is no rectangle, such as a corridor with a library open to it, is
-parted where it is much wider than elsewhere.
+The floor is parted at the gaps in its walls. What is open to the edge of the map is a room where walls are
+round most of it, as round a hall with a gate; the outside is none.
 """
 
 import math
@@ -15,22 +14,17 @@ import shapely
 from numpy.typing import NDArray
 
 from remembr_ros.navigation.grid import Grid
+from remembr_ros.places.gaps import parted
 
 CELL_M = 0.05  # finer cells tell no more about rooms
 MANY_CELLS = 2**22  # 100 m x 100 m of these; a larger map is looked at in cells twice as wide
-PASSAGES_M = (1.6, 1.3, 1.15, 1.0, 0.85, 0.7)  # what is wider than a double door does not part rooms
-USUAL_DOOR_M = 1.1  # of two that meet in more and share no wall, furniture parts one
-REACH_M, CLEAR_M, SHARED_M = 0.2, 0.3, 0.5  # a wall: this near to both, this far from the door, this long
 LEAST_M2 = 1.5  # a small bathroom
-LEAST_SEED_M2 = 1.8  # of it, where furniture leaves it wider than a door
 WALL_M = 0.5  # no wall is as thick; what stands alone and is smaller is a leg, or noise
 FURNITURE_M = 4.0  # the longest that stands alone: a table for ten with its chairs
-EDGE_M = 2.0  # of the map's edge: what meets more of it is outside
+EDGE_M = 2.0  # of the map's edge: what meets more of it is outside, or a hall with a gate
 NICHE_M = 1.0  # half of the widest niche between furniture that is filled
+WALLED_AT_EDGE = 0.65  # of its border, at least: a gate in a side of a square hall, all of it, leaves more
 WALLED = 0.3  # of a room's border, at least; what a lidar saw through a window has none
-WHOLE = 0.7  # of the rectangle round a room, from which it is no two
-PART_M2 = 12.0  # of what is parted without a door, at least
-WIDTHS_M = (2.0, 2.4, 2.8, 3.2, 4.0, 5.0, 6.5)  # of what ends where an open room begins
 
 FAR = 1e5  # cells, where nothing is there to be far from
 
@@ -68,17 +62,15 @@ def find_rooms(grid: Grid) -> list[FoundRoom]:
     occupied = cells >= grid.occupied_from
     free = (cells >= 0) & ~occupied
     free |= _alone(free, cell_m)
-    labels = _joined(_flooded(free, cell_m), free, cell_m)
-    last = int(labels.max())
-    for label, box in _boxes(labels):
-        last = _part(labels, label, box, cell_m, last)
+    labels = _grown(free, parted(free, cell_m))
     edge = np.concatenate([labels[1], labels[-2], labels[:, 1], labels[:, -2]])
-    labels[np.isin(labels, np.flatnonzero(np.bincount(edge) * cell_m > EDGE_M))] = 0
+    at_edge = set(np.flatnonzero(np.bincount(edge) * cell_m > EDGE_M).tolist())
     found, occupied, wide = [], np.pad(occupied, 2), np.pad(labels, 2)
     for label, (rows, columns) in _boxes(labels):
         around = slice(rows.start, rows.stop + 4), slice(columns.start, columns.stop + 4)
         mask = wide[around] == label
-        if mask.sum() * cell_m**2 >= LEAST_M2 and _is_walled(mask, occupied[around]):
+        walled = WALLED_AT_EDGE if label in at_edge else WALLED
+        if mask.sum() * cell_m**2 >= LEAST_M2 and _walled(mask, occupied[around]) >= walled:
             mask |= _closed(mask, cell_m) & (wide[around] == 0)
             corners = _outline(mask, LEAST_M2 / cell_m**2) + np.array([columns.start - 2, rows.start - 2])
             # The first cell is the margin; centers tells where the middle of a cell is.
@@ -119,71 +111,6 @@ def _alone(free: Mask, cell_m: float) -> Mask:
     return np.asarray(alone[parts])
 
 
-def _flooded(free: Mask, cell_m: float) -> Labels:
-    """Return the rooms that grow over ever narrower floor until they meet.
-
-    They begin where it is wider than a door, then where it is narrower but longer.
-    """
-    away = _away(free, cell_m)
-    labels = np.zeros(free.shape, np.int32)
-    for width_m in PASSAGES_M[:: 1 if cell_m < 1.5 * CELL_M else 2]:
-        open_floor = away > width_m / 2
-        labels = _grown(open_floor, labels)
-        _, parts, stats, _ = cv2.connectedComponentsWithStats(
-            (open_floor & (labels == 0)).astype(np.uint8), connectivity=4
-        )
-        extent = stats[:, [cv2.CC_STAT_WIDTH, cv2.CC_STAT_HEIGHT]].max(axis=1) * cell_m
-        size = stats[:, cv2.CC_STAT_AREA] * cell_m**2 + width_m * extent + math.pi * width_m**2 / 4
-        keeps = size >= LEAST_SEED_M2
-        keeps[0] = False
-        labels += ((np.cumsum(keeps) + labels.max()) * keeps).astype(np.int32)[parts]
-    return _grown(free, labels)
-
-
-def _joined(labels: Labels, free: Mask, cell_m: float) -> Labels:
-    """Return the rooms with those as one that meet but have no wall between them: furniture parts them."""
-    numbers, disc = labels.astype(np.float32), _disc(REACH_M / cell_m)
-    high, low = (
-        cv2.dilate(numbers, disc),
-        cv2.erode(np.where(labels > 0, numbers, np.inf).astype(np.float32), disc),
-    )
-    beside = cv2.dilate(numbers, np.ones((3, 3)))
-    meeting = (labels > 0) & (beside != labels)
-    walls = ~free & (high > low) & ~_near(meeting, cell_m, CLEAR_M)
-    apart = _pairs(low[walls], high[walls], SHARED_M / cell_m)
-    groups = {label: {label} for label in range(1, labels.max() + 1)}
-    for a, b in _pairs(labels[meeting], beside[meeting], USUAL_DOOR_M / cell_m):
-        first, second = groups[a], groups[b]
-        if first is not second and not any((min(c, d), max(c, d)) in apart for c in first for d in second):
-            groups |= dict.fromkeys(first | second, first | second)
-    into = np.array([0, *(min(groups[label]) for label in range(1, labels.max() + 1))], np.int32)
-    return np.asarray(into[labels])
-
-
-def _pairs(left: NDArray[np.generic], right: NDArray[np.generic], least: float) -> dict[tuple[int, int], int]:
-    """Return which two numbers stand side by side so often, most often first."""
-    pairs, counts = np.unique(np.stack([left, right]).astype(np.int64), axis=1, return_counts=True)
-    order = np.argsort(-counts)
-    return {
-        (int(a), int(b)): int(n)
-        for (a, b), n in zip(pairs.T[order], counts[order], strict=True)
-        if n >= least
-    }
-
-
-def _disc(radius: float) -> NDArray[np.uint8]:
-    size = 2 * math.ceil(radius) + 1
-    return np.asarray(cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size)), np.uint8)
-
-
-def _large(mask: Mask, least: float) -> Labels:
-    """Return the connected parts of a mask that have so many cells, numbered from 1 on."""
-    _, parts, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=4)
-    keeps = stats[:, cv2.CC_STAT_AREA] >= least
-    keeps[0] = False
-    return np.asarray((np.cumsum(keeps) * keeps)[parts], np.int32)
-
-
 def _grown(free: Mask, seeds: Labels) -> Labels:
     """Return the rooms that grow from seeds over the floor, all at one pace, until they meet."""
     solid = seeds.max() + 1
@@ -200,55 +127,13 @@ def _grown(free: Mask, seeds: Labels) -> Labels:
     return np.asarray(grown, np.int32)
 
 
-def _part(labels: Labels, label: int, box: tuple[slice, slice], cell_m: float, last: int) -> int:
-    """Part what is no rectangle into what is wide, and what leads along it; return the last label then."""
-    part = labels[box]
-    mask = part == label
-    if mask.sum() * cell_m**2 < 2 * PART_M2 or _fullness(mask) >= WHOLE:
-        return last
-    mask = np.pad(mask, 1)
-    away, least = _away(mask, cell_m), PART_M2 / cell_m**2
-    for width_m in WIDTHS_M:
-        wide = mask & _near(away > width_m / 2, cell_m, width_m / 2)
-        rooms, rest = _large(wide, least), mask & ~wide
-        if not _large(rest, least).any():
-            continue
-        for number in range(1, rooms.max() + 1):
-            room = rooms == number
-            # What leads along it goes straight on between its ends.
-            strip = _hull(room & _near(_large(rest, least / 2) > 0, cell_m, 3 * cell_m)) & room
-            if (room & ~strip).sum() >= max(least, 0.4 * room.sum()):
-                rooms[strip] = 0
-                mine = _large(room & ~strip, least)
-                rooms[room & (mine == 0)] = 0
-            else:
-                rooms[room] = 0
-        if rooms.any():
-            rooms = rooms[1:-1, 1:-1]
-            part[rooms > 0] = rooms[rooms > 0] + last
-            return last + int(rooms.max())
-    return last
-
-
-def _fullness(mask: Mask) -> float:
-    """Return how much of the smallest rectangle round a mask it fills, 0 to 1."""
-    _, (width, height), _ = cv2.minAreaRect(cv2.findNonZero(mask.astype(np.uint8)))
-    return float(mask.sum() / max((width + 1) * (height + 1), 1.0))
-
-
-def _hull(mask: Mask) -> Mask:
-    """Return the convex hull of a mask."""
-    points = cv2.findNonZero(mask.astype(np.uint8))
-    filled = np.zeros(mask.shape, np.uint8)
-    if points is not None:
-        cv2.fillConvexPoly(filled, cv2.convexHull(points), 1)
-    return filled > 0
-
-
-def _is_walled(mask: Mask, occupied: Mask) -> bool:
-    """Tell whether enough of a room's border is wall."""
-    border = (cv2.dilate(mask.astype(np.uint8), np.ones((3, 3))) > 0) & ~mask
-    return bool((cv2.dilate(occupied.astype(np.uint8), np.ones((3, 3)))[border] > 0).mean() >= WALLED)
+def _walled(mask: Mask, occupied: Mask) -> float:
+    """Return how much of the border round a room is wall; what stands within it is no border."""
+    filled = mask.astype(np.uint8)
+    contours, _ = cv2.findContours(filled, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    cv2.drawContours(filled, contours, -1, 1, cv2.FILLED)
+    border = (cv2.dilate(filled, np.ones((3, 3))) > 0) & (filled == 0)
+    return float((cv2.dilate(occupied.astype(np.uint8), np.ones((3, 3)))[border] > 0).mean())
 
 
 def _outline(mask: Mask, least: float) -> NDArray[np.float64]:
