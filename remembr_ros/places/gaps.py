@@ -23,6 +23,7 @@ RING_M = 3.0  # the longest that by itself parts nothing: a room with two doors 
 DOOR_M = 1.1  # what is no wider, in a wall that goes on at both ends, is a door however thick the wall
 GOES_ON_M = 0.4
 LEAST_M2 = 1.6  # of what is parted: a cubicle
+NEAR_M2 = 1.28  # of it within reach of the gap
 OPEN_M2, MOUTH_M2 = (
     4.0,
     12.0,
@@ -123,8 +124,13 @@ def parted(floor: Mask, cell_m: float) -> NDArray[np.int32]:
     floor = floor.copy()
     # Doors first: what is seen through them makes a corridor no wider. Then halls, then corridors.
     for stage in range(3):
+        refused: set[tuple[float, ...]] = set()
         for _ in range(ROUNDS):
-            if not sum(_cut(floor, gap, cell_m, stage) for gap in _candidates(floor, cell_m, stage)):
+            before = floor.copy()
+            for gap in _candidates(floor, cell_m, stage):
+                if gap[:4] not in refused and not _cut(floor, gap, cell_m, stage):
+                    refused.add(gap[:4])
+            if (floor == before).all():
                 break
     _, parts, stats, _ = cv2.connectedComponentsWithStats(floor.astype(np.uint8), connectivity=4)
     keeps = stats[:, cv2.CC_STAT_AREA] * cell_m**2 >= LEAST_M2
@@ -146,7 +152,7 @@ def _corners(contour: NDArray[np.int32], cell_m: float) -> tuple[Points, Points]
     return ring[turns], ways[turns]
 
 
-def _candidates(floor: Mask, cell_m: float, stage: int) -> Iterator[tuple[Points, Points, float]]:
+def _candidates(floor: Mask, cell_m: float, stage: int) -> Iterator[tuple[float, ...]]:
     """Yield the start, the end and the area of what may be gaps, the shortest first."""
     walls = _Walls(floor, cell_m)
     if not len(walls.corners):
@@ -164,12 +170,17 @@ def _candidates(floor: Mask, cell_m: float, stage: int) -> Iterator[tuple[Points
     steps = max(3, round(ALONG_M / cell_m))
     may_be = (b >= 0) & (gaps.lengths > 2) & (metres <= LONGEST_M)
     may_be &= (metres <= ASKEW_M) | (walls.fits(a, way, steps) & walls.fits(b, way, steps))
-    least = (LEAST_M2, MOUTH_M2, LEAST_M2)[stage]
+    least = (LEAST_M2, MOUTH_M2, OPEN_M2)[stage]
     may_be &= (m2 >= least) & (np.isfinite(m2) if stage else np.isfinite(m2) | (metres <= RING_M))
-    may_be &= metres < 1.6 * np.sqrt(np.maximum(m2, 0.0))  # a mere strip of floor along a wall
+    may_be &= metres < (1.2, 1.6, 1.2)[stage] * np.sqrt(np.maximum(m2, 0.0))  # a mere strip of floor along a wall
     gaps = gaps[may_be]
     gaps = gaps[np.argsort(gaps.lengths)]
-    yield from zip(gaps.starts, gaps.ends, gaps.area.tolist(), strict=True)
+    visible = np.ones(len(gaps.area), bool)
+    for part in np.linspace(0.02, 0.98, 50)[:, None]:
+        x, y = np.round(gaps.starts + part * (gaps.ends - gaps.starts)).astype(int).T
+        visible &= floor[y, x]
+    gaps = gaps[visible]
+    yield from map(tuple, np.column_stack([gaps.starts, gaps.ends, np.round(gaps.area)]).tolist())
 
 
 def _between(walls: _Walls, cell_m: float) -> tuple[Points, Points]:
@@ -181,41 +192,41 @@ def _between(walls: _Walls, cell_m: float) -> tuple[Points, Points]:
     way = walls.corners[b] - walls.corners[a]
     length = np.linalg.norm(way, axis=1)
     cosines = [np.abs((walls.ways[at] * way[:, None]).sum(axis=2)).max(axis=1) for at in (a, b)]
-    keeps = (np.maximum(*cosines) >= ALONG * length) | (length * cell_m <= ASKEW_M)
+    keeps = np.flatnonzero((np.maximum(*cosines) >= ALONG * length) | (length * cell_m <= ASKEW_M))
+    # Of lines that lie side by side one will do.
+    thirds = np.concatenate([walls.corners[a[keeps]], walls.corners[b[keeps]]], axis=1) // 3
+    keeps = keeps[np.unique(thirds, axis=0, return_index=True)[1]]
     return walls.corners[a[keeps]], walls.corners[b[keeps]]
 
 
 def _along(walls: _Walls, floor: Mask, cell_m: float) -> tuple[Points, Points]:
     """Return lines on along the walls of each corner, to where they meet another wall."""
-    starts, ends = [np.zeros((0, 2))], [np.zeros((0, 2))]
-    steps = np.arange(1, int(LONGEST_M / cell_m) + 1)[:, None]
-    high = np.array(floor.shape[::-1]) - 1
-    for start, ways in zip(walls.corners, walls.ways, strict=True):
-        for way in ways:
-            x, y = np.clip(np.round(start + way * steps).astype(int), 0, high).T
-            free = floor[y, x]
-            free[:1] = True
-            last = len(free) if free.all() else int(free.argmin())
-            if 3 < last < len(free):
-                starts.append(start[None])
-                ends.append(np.array([[x[last - 1], y[last - 1]]], np.float64))
-    return np.concatenate(starts), np.concatenate(ends)
+    starts, ways = np.repeat(walls.corners, 2, axis=0), walls.ways.reshape(-1, 2)
+    ends, high = starts.copy(), np.array(floor.shape[::-1]) - 1
+    goes = (ways != 0).any(axis=1)
+    for step in range(1, int(LONGEST_M / cell_m) + 2):
+        at = np.clip(np.round(starts[goes] + step * ways[goes]), 0, high)
+        free = floor[at[:, 1].astype(int), at[:, 0].astype(int)] | (step == 1)
+        going = np.flatnonzero(goes)
+        ends[going[free]] = at[free]
+        goes[going[~free]] = False
+    return starts[~goes], ends[~goes]
 
 
-def _cut(floor: Mask, gap: tuple[Points, Points, float], cell_m: float, stage: int) -> bool:
+def _cut(floor: Mask, gap: tuple[float, ...], cell_m: float, stage: int) -> bool:
     """Part the floor at a gap, where it is one; tell whether."""
-    start, end, area = gap
-    count = math.ceil(math.dist(start, end)) + 2
-    x, y = np.round(np.linspace(start, end, count)).astype(int)[1:-1].T
+    start, end, area = np.array(gap[:2]), np.array(gap[2:4]), gap[4]
+    steps = np.linspace(0.0, 1.0, math.ceil(math.dist(start, end)) + 2)[1:-1, None]
+    x, y = np.round(start + steps * (end - start)).astype(int).T
     is_gap = bool(floor[y, x].all()) and _is_gap(floor, start, end, area * cell_m**2, cell_m, stage)
     if is_gap:
-        cv2.line(floor.view(np.uint8), *(tuple(at.astype(int).tolist()) for at in (start, end)), 0, 1)
+        cv2.line(floor.view(np.uint8), start.astype(int).tolist(), end.astype(int).tolist(), 0, 1)
     return is_gap
 
 
 def _is_gap(floor: Mask, start: Points, end: Points, m2: float, cell_m: float, stage: int) -> bool:
     window, far, sides = _sides(floor, start, end, cell_m)
-    if min(side.floor.sum() for side in sides) * cell_m**2 < 0.8 * LEAST_M2:
+    if len(sides) < 2:
         return False
     length, (low, high) = math.dist(start, end), sorted(sides, key=lambda side: side.wide)
     metres = length * cell_m
@@ -242,33 +253,29 @@ def _is_gap(floor: Mask, start: Points, end: Points, m2: float, cell_m: float, s
     return stage == 2 and fits and wider and m2 >= OPEN_M2
 
 
-def _sides(
-    floor: Mask, start: Points, end: Points, cell_m: float
-) -> tuple[Mask, Points, tuple[_Side, _Side]]:
+def _sides(floor: Mask, start: Points, end: Points, cell_m: float) -> tuple[Mask, Points, list[_Side]]:
     """Return the floor round a gap, how far each cell of it is from the gap, and its two sides."""
     length, (x, y) = math.dist(start, end), np.round((start + end) / 2).astype(int)
     radius = int(max(REACH * length, AROUND_M / cell_m)) + 3
     top, left = max(y - radius, 0), max(x - radius, 0)
     window = floor[top : y + radius + 1, left : x + radius + 1]
-    rows, columns = np.ogrid[: window.shape[0], : window.shape[1]]
+    rows, columns = np.arange(window.shape[0])[:, None], np.arange(window.shape[1])
     dx, dy = (end - start) / length
     along = (columns + left - start[0]) * dx + (rows + top - start[1]) * dy
     across = (rows + top - start[1]) * dx - (columns + left - start[0]) * dy
     far = np.abs(across) + np.maximum(np.maximum(-along, along - length), 0)
-    one, other = (_side(window, along, sign * across, length, cell_m) for sign in (1, -1))
-    return window, far, (one, other)
-
-
-def _side(window: Mask, along: Points, across: Points, length: float, cell_m: float) -> _Side:
-    floor = window & (across > 0.5)
-    _, parts = cv2.connectedComponents(floor.astype(np.uint8), connectivity=4)
-    counts = np.bincount(parts[floor & (across < 2.5) & (along > 0) & (along < length)])
-    if not counts.size:
-        return _Side(np.zeros_like(floor), 0.0, 0.0)
-    floor = parts == counts.argmax()
-    wide = 2 * float(cv2.distanceTransform(floor.astype(np.uint8), cv2.DIST_L2, 5).max())
-    near = along[floor & (across <= max(length, 1 / cell_m))]
-    return _Side(floor, wide, float(np.ptp(near)) + 1)
+    sides: list[_Side] = []
+    for one in (across, -across):
+        beside = window & (one > 0.5)
+        _, parts = cv2.connectedComponents(beside.view(np.uint8), connectivity=4)
+        counts = np.bincount(parts[beside & (one < 2.5) & (along > 0) & (along < length)])
+        side = parts == counts.argmax() if counts.size else beside
+        if np.count_nonzero(side) * cell_m**2 < NEAR_M2 or not counts.size:
+            break
+        wide = 2 * float(cv2.distanceTransform(side.view(np.uint8), cv2.DIST_L2, 5).max())
+        near = along[side & (one <= max(length, 1 / cell_m))]
+        sides.append(_Side(side, wide, float(near.max() - near.min()) + 1))
+    return window, far, sides
 
 
 def _goes_on(floor: Mask, start: Points, end: Points, cell_m: float) -> bool:
@@ -281,7 +288,7 @@ def _goes_on(floor: Mask, start: Points, end: Points, cell_m: float) -> bool:
     return True
 
 
-def _is_wall_between(window: Mask, far: Points, sides: tuple[_Side, _Side], cell_m: float) -> bool:
+def _is_wall_between(window: Mask, far: Points, sides: list[_Side], cell_m: float) -> bool:
     """Tell whether a wall beside a gap has both its sides near."""
     wall = ~window & (far > BESIDE_M / cell_m)
     for side in sides:
