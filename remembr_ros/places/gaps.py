@@ -33,7 +33,7 @@ DOOR, NARROW, NO_WIDER = 0.6, 0.8, 1.1  # a gap, in widths of the floor beside i
 WIDER = 1.5  # a hall than its corridor, where no wall is between them
 LONG = 2.5  # a corridor, in squares of its width
 WALL_M, BESIDE_M = 0.3, 0.5  # a wall: this near to both sides of it, this far from the gap
-ROUNDS = 5  # in each more gaps are seen, for those of before part floor from floor
+ROUNDS = (3, 1, 1)  # of the stages: in each more gaps are seen, for those of before part floor from floor
 REACH, AROUND_M = 1.2, 1.5  # how far is looked round a gap, in its length, and at least
 
 Mask = NDArray[np.bool_]
@@ -89,7 +89,7 @@ class _Walls:
         following = self.cells[self.on(np.arange(len(self.cells)), 1)]
         twice = self.cells[:, 0] * following[:, 1] - self.cells[:, 1] * following[:, 0]
         self.swept = np.concatenate([[0.0], np.cumsum(twice)])
-        corners = [_corners(contour, cell_m) for contour in contours]
+        corners = [_corners(np.asarray(contour, np.int32), cell_m) for contour in contours]
         self.corners = np.concatenate([np.zeros((0, 2)), *(at for at, _ in corners)])
         self.ways = np.concatenate([np.zeros((0, 2, 2)), *(ways for _, ways in corners)])
 
@@ -125,7 +125,7 @@ def parted(floor: Mask, cell_m: float) -> NDArray[np.int32]:
     # Doors first: what is seen through them makes a corridor no wider. Then halls, then corridors.
     for stage in range(3):
         refused: set[tuple[float, ...]] = set()
-        for _ in range(ROUNDS):
+        for _ in range(ROUNDS[stage]):
             before = floor.copy()
             for gap in _candidates(floor, cell_m, stage):
                 if gap[:4] not in refused and not _cut(floor, gap, cell_m, stage):
@@ -172,7 +172,9 @@ def _candidates(floor: Mask, cell_m: float, stage: int) -> Iterator[tuple[float,
     may_be &= (metres <= ASKEW_M) | (walls.fits(a, way, steps) & walls.fits(b, way, steps))
     least = (LEAST_M2, MOUTH_M2, OPEN_M2)[stage]
     may_be &= (m2 >= least) & (np.isfinite(m2) if stage else np.isfinite(m2) | (metres <= RING_M))
-    may_be &= metres < (1.2, 1.6, 1.2)[stage] * np.sqrt(np.maximum(m2, 0.0))  # a mere strip of floor along a wall
+    may_be &= metres < (1.2, 1.6, 1.2)[stage] * np.sqrt(
+        np.maximum(m2, 0.0)
+    )  # a mere strip of floor along a wall
     gaps = gaps[may_be]
     gaps = gaps[np.argsort(gaps.lengths)]
     visible = np.ones(len(gaps.area), bool)
@@ -215,42 +217,60 @@ def _along(walls: _Walls, floor: Mask, cell_m: float) -> tuple[Points, Points]:
 
 def _cut(floor: Mask, gap: tuple[float, ...], cell_m: float, stage: int) -> bool:
     """Part the floor at a gap, where it is one; tell whether."""
-    start, end, area = np.array(gap[:2]), np.array(gap[2:4]), gap[4]
+    start, end, m2 = np.array(gap[:2]), np.array(gap[2:4]), gap[4] * cell_m**2
     steps = np.linspace(0.0, 1.0, math.ceil(math.dist(start, end)) + 2)[1:-1, None]
     x, y = np.round(start + steps * (end - start)).astype(int).T
-    is_gap = bool(floor[y, x].all()) and _is_gap(floor, start, end, area * cell_m**2, cell_m, stage)
+    if not floor[y, x].all():  # a gap of before crosses it
+        return False
+    window, far, sides = _sides(floor, start, end, cell_m)
+    if len(sides) < 2:
+        return False
+    length = math.dist(start, end)
+    is_gap = (
+        length * cell_m <= DOOR_M
+        and length <= DOOR * min(side.wide for side in sides)
+        and _goes_on(floor, start, end, cell_m)
+    ) or (
+        _is_mouth(sides, length, m2, cell_m)
+        if stage == 1
+        else (_is_narrow(sides, length, m2, cell_m) and _is_wall_between(window, far, sides, cell_m))
+        or (stage == 2 and _is_open(sides, length, m2, cell_m))
+    )
     if is_gap:
         cv2.line(floor.view(np.uint8), start.astype(int).tolist(), end.astype(int).tolist(), 0, 1)
     return is_gap
 
 
-def _is_gap(floor: Mask, start: Points, end: Points, m2: float, cell_m: float, stage: int) -> bool:
-    window, far, sides = _sides(floor, start, end, cell_m)
-    if len(sides) < 2:
-        return False
-    length, (low, high) = math.dist(start, end), sorted(sides, key=lambda side: side.wide)
-    metres = length * cell_m
-    if metres <= DOOR_M and length <= DOOR * low.wide and _goes_on(floor, start, end, cell_m):
-        return True
+def _is_narrow(sides: list[_Side], length: float, m2: float, cell_m: float) -> bool:
+    """Tell whether a gap is narrower than the floor on its sides: a door."""
+    low, high = sorted(side.wide for side in sides)
     if math.isinf(m2):
-        return length <= DOOR * low.wide and _is_wall_between(window, far, sides, cell_m)
-    wider = high.wide >= WIDER * low.wide
-    if stage == 1:
-        beside = length <= NARROW * low.along and length <= NO_WIDER * high.along
-        return wider and beside and m2 >= max(MOUTH_M2, DEEP * metres**2)
+        return length <= DOOR * low
+    narrow = length <= NARROW * max(high, min(side.along for side in sides))
+    return narrow and length <= NO_WIDER * high and _are_rooms(sides, length, m2, cell_m)
 
-    def is_room(side: _Side) -> bool:
-        return length <= NARROW * side.wide or (
-            length <= NARROW * side.along and length <= NO_WIDER * side.wide
-        )
 
-    if m2 < LONG * metres**2 and not all(is_room(side) for side in sides):
-        return False
-    narrow = length <= NARROW * max(high.wide, min(low.along, high.along))
-    fits = length <= NO_WIDER * high.wide
-    if fits and narrow and _is_wall_between(window, far, sides, cell_m):
-        return True
-    return stage == 2 and fits and wider and m2 >= OPEN_M2
+def _is_open(sides: list[_Side], length: float, m2: float, cell_m: float) -> bool:
+    """Tell whether a gap is where a corridor opens into a hall."""
+    low, high = sorted(side.wide for side in sides)
+    opens = high >= WIDER * low and length <= NO_WIDER * high and m2 >= OPEN_M2
+    return opens and _are_rooms(sides, length, m2, cell_m)
+
+
+def _is_mouth(sides: list[_Side], length: float, m2: float, cell_m: float) -> bool:
+    """Tell whether a gap is where a hall lies open to a corridor that goes on beside it."""
+    low, high = sorted(sides, key=lambda side: side.wide)
+    beside = length <= NARROW * low.along and length <= NO_WIDER * high.along
+    deep = m2 >= max(MOUTH_M2, DEEP * (length * cell_m) ** 2)
+    return high.wide >= WIDER * low.wide and beside and deep
+
+
+def _are_rooms(sides: list[_Side], length: float, m2: float, cell_m: float) -> bool:
+    """Tell whether the sides of a gap are more than niches: wider than it, or long as corridors are."""
+    return m2 >= LONG * (length * cell_m) ** 2 or all(
+        length <= NARROW * side.wide or (length <= NARROW * side.along and length <= NO_WIDER * side.wide)
+        for side in sides
+    )
 
 
 def _sides(floor: Mask, start: Points, end: Points, cell_m: float) -> tuple[Mask, Points, list[_Side]]:

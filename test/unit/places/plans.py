@@ -132,6 +132,26 @@ def hall() -> Plan:
     return plan
 
 
+def gate(wide_m: float) -> Plan:
+    """Return a hall of 20 m x 30 m with a shelf and a gate in the middle of its low side."""
+    plan = Plan([box(0.0, 0.0, 20.0, 30.0)])
+    plan.enclose((0.0, 0.0, 20.0, 30.0))
+    plan.door(10.0, 0.0, wide_m, 'x')
+    plan.furniture.append((4.0, 5.0, 5.5, 25.0))
+    return plan
+
+
+def cubicles() -> Plan:
+    """Return two rows of cubicles of 1.8 m, open by 1 m to an aisle of 1.2 m between them, in a hall."""
+    rows = [(2.0 + 1.8 * i, y, 3.8 + 1.8 * i, y + 1.8) for y in (3.0, 6.0) for i in range(5)]
+    around = box(0.0, 0.0, 14.0, 11.0).difference(box(2.0, 3.0, 11.0, 4.8).union(box(2.0, 6.0, 11.0, 7.8)))
+    plan = Plan([*(box(*room) for room in rows), around])
+    plan.enclose((0.0, 0.0, 14.0, 11.0), *rows)
+    for x0, y0, _, y1 in rows:
+        plan.door(x0 + 0.9, y1 if y0 == 3.0 else y0, 1.0, 'x')
+    return plan
+
+
 def simulated_home(drawn: Home) -> Plan:
     """Return one of the project's homes, as it is at its first visit."""
     solids = [solid for _, solid in drawn.solids(drawn.visits[0]) if solid.low[2] <= LIDAR_M <= solid.high[2]]

@@ -1,6 +1,7 @@
 import math
 from collections.abc import Sequence
 
+import cv2
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -134,6 +135,50 @@ def test_a_room_inside_a_ring_is_not_in_the_ring() -> None:
     true, outlines, _ = find(plan)
     assert counted(true, outlines) == {'true': 2, 'once': 2, 'well': 2, 'over-split': 0, 'under-split': 0}
     assert outlines[0].intersection(outlines[1]).area < 0.25
+
+
+@pytest.mark.parametrize('margin_m', [0.0, 3.0])
+@pytest.mark.parametrize('wide_m', [3.0, 8.0, 10.0])
+def test_a_hall_open_to_the_edge_of_its_map_is_a_room(wide_m: float, margin_m: float) -> None:
+    grid, (hall,) = grid_of(plans.gate(wide_m))
+    rows, columns = np.nonzero(grid.cells >= 0)
+    cells = grid.cells[rows.min() + 3 : rows.max() + 1, columns.min() : columns.max() + 1]
+    cells = np.pad(cells, round(margin_m / grid.resolution), constant_values=-1)
+    (room,) = find_rooms(Grid(cells, grid.resolution, grid.origin))
+    assert room.area_m2 == pytest.approx(hall.area, rel=0.03)
+
+
+def test_the_yard_round_a_building_is_no_room() -> None:
+    cells = np.zeros((400, 500), np.int8)
+    cells[100:300, 100:400] = 100
+    cells[102:298, 102:398] = 0
+    cells[298:300, 240:260] = 0  # its door
+    (room,) = find_rooms(Grid(cells, 0.05, Pose(0.0, 0.0)))
+    assert room.area_m2 == pytest.approx(145.0, rel=0.02)
+
+
+@pytest.mark.parametrize('turned', [0.0, TURNED])
+def test_a_wedge_is_one_room(turned: float) -> None:
+    cells = np.full((700, 900), 100, np.uint8)
+    corners = np.array([(0.0, 0.0), (0.0, 4.0), (25.0, 8.0), (25.0, -2.0)]) / 0.05 - (250, 60)
+    turn = np.array([[math.cos(turned), math.sin(turned)], [-math.sin(turned), math.cos(turned)]])
+    cv2.fillPoly(cells, [np.round(corners @ turn + (450, 350)).astype(np.int32)], 0)
+    (room,) = find_rooms(Grid(cells.view(np.int8), 0.05, Pose(0.0, 0.0)))
+    assert room.area_m2 == pytest.approx(175.0, rel=0.02)
+
+
+def test_cubicles_are_not_merged_over_their_aisle() -> None:
+    true, outlines, _ = find(plans.cubicles())
+    assert counted(true[:-1], outlines)['once'] == 10
+
+
+@pytest.mark.parametrize('name', ['office', 'corridor with a bend', 'corridor with two bends'])
+@pytest.mark.parametrize('turned', [0.0, TURNED])
+def test_hardly_any_floor_is_in_no_room(name: str, turned: float) -> None:
+    true, outlines, _ = find(PLANS[name], turned=turned)
+    assert (
+        overlaps(true[-1:], outlines).sum() >= 0.9 * true[-1].area
+    )  # the corridor, whose walls are 6 cm of it
 
 
 @settings(deadline=None, max_examples=60)
