@@ -1,11 +1,12 @@
 """Places that are said by their coordinates, and the asker's own: 'Go to x=2, y=3', 'Where am I?'"""
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
-from remembr_ros.agent.model.quoting import any_case
+from remembr_ros.agent.model.quoting import TENS, TO_TWENTY, any_case
 from remembr_ros.agent.offline.commands.clause_reader import GO
 from remembr_ros.agent.offline.not_seen import NAME, UNTOLD
 from remembr_ros.geometry import Pose, is_place, wrap_angle
@@ -16,12 +17,14 @@ from remembr_ros.memory.motion.journey import heading
 _NUMBER = r'[-+]?(?:\d+(?:\.\d+)?|\.\d+)'
 _METRES = r'(?: ?m(?:et(?:er|re)s?)?\b)?'
 _GO = (
-    rf'(?:{"|".join(GO)})(?: back| over| with me| me| us)? to '
+    rf'(?:(?:{"|".join(GO)})(?: back| over| with me| me| us)? to|head(?: over)? (?:for|to)|'
+    r'(?:send|move|bring) (?:the robot|yourself|it) (?:over )?to) '
     r'(?:(?:the |map )*(?:point|position|coordinate|location|place|pose|goal)s?\b)? ?(?:at )?'
 )
 _X_Y = (
     rf'[(\[]? ?(?:x ?[=:]? ?)?(?P<x>{_NUMBER})(?![\d.]){_METRES} ?(?P<comma>[,;/]| and\b)? ?'
-    rf'(?:y ?[=:]? ?)?(?P<y>{_NUMBER})(?![\w.]){_METRES} ?[)\]]?'
+    rf'(?:y ?[=:]? ?)?(?P<y>{_NUMBER})(?![\w.]){_METRES}'
+    rf'(?: ?[,;/] ?(?:z ?[=:]? ?)?(?P<z>{_NUMBER})(?![\w.]){_METRES}(?= ?[)\]]|\W*$))? ?[)\]]?'
 )
 _TURN = (
     r' ?[,;]? ?(?:(?:and|with|an?|the) )*(?:yaw|heading|theta|orientation|angle|facing) ?(?:of |is )?[=:]? ?'
@@ -29,9 +32,17 @@ _TURN = (
 )
 _FRAME = r' ?,? ?(?:in|on|of) (?:the )?(?:(?:frame|map) (?!frame))?(?P<where>[\w/-]+)(?: (?:frame|map))?'
 _GOAL = any_case(rf'^{_GO}{_X_Y}(?:{_TURN})?(?:{_FRAME})?\W*(?P<more>.*)$')
+_VALUES = {word: value for value, word in enumerate(TO_TWENTY)} | {'oh': 0}
+_VALUES |= {word: 10 * value for value, word in enumerate(TENS, 2)}
+_DIGIT = '|'.join((*TO_TWENTY[:10], 'oh'))
+_SPOKEN = any_case(
+    rf'\b(minus |negative )?(?:({"|".join(TENS)})[ -])?({"|".join(_VALUES)}|\d+)\b'
+    rf'(?: point ((?:{_DIGIT})(?: (?:{_DIGIT}))*\b|\d+))?'
+)
+_NAMED = any_case(r'\b(?:[xy]|coordinates?|position|point)\b')
 _NEXT = any_case(r'\b(?:and|then) [a-z]')
 _ASKER = any_case(
-    r'^(?:(?:where|at which place) (?:exactly )?|what(?:\'s| is) (?=(?:my|our|your) ))'
+    r'^(?:(?:where|at which place) (?:exactly )?|what(?:\'s| is| are) (?=(?:my|our|your) ))'
     r'(?:(?P<You>am i|my)|(?P<We>are we|our)|are you|is the robot|your)'
     r'(?: (?:current )?(?:position|location|pose|coordinates))?'
     r'(?: (?:right now|now|currently|exactly|at the moment|standing|located))*\W*$'
@@ -43,9 +54,13 @@ def coordinates_goal(text: str, question: Question) -> Answer | None:
 
     It faces as whoever comes there, unless a heading is said: in radians, or in degrees if it says so.
     """
-    found = _GOAL.match(text.replace('\u2212', '-'))
+    written = text.replace('\u2212', '-')
+    found = _GOAL.match(written)
     if found is None:
-        return None
+        found = _GOAL.match(_in_digits(written))
+        # "Go to two three" may be a room.
+        if found is None or not (found['comma'] or _NAMED.search(text)):
+            return None
     if found['more']:
         why = 'I do not understand these coordinates; say them as in "Go to x=2, y=3, yaw=1.57".'
         return not_known(why) if found['comma'] and not _NEXT.search(text) else None
@@ -57,10 +72,22 @@ def coordinates_goal(text: str, question: Question) -> Answer | None:
     if found['turn']:
         in_degrees = (found['unit'] or '').lower().startswith(('\u00b0', 'deg'))
         yaw = wrap_angle(math.radians(float(found['turn'])) if in_degrees else float(found['turn']))
-    pose = Pose(x, y, here.z, yaw)
+    pose = Pose(x, y, here.z if found['z'] is None else float(found['z']), yaw)
     if not is_place(pose):
         return not_known(f'({x:g}, {y:g}) is no place on a map.')
     return _at(pose, f'The place said is at ({x:g}, {y:g})', question, faces=found['turn'] is not None)
+
+
+def _in_digits(text: str) -> str:
+    """Return a text with the numbers in digits that it has in words: 'minus two point five' is -2.5."""
+
+    def digits(found: re.Match[str]) -> str:
+        sign, tens, whole, rest = ((part or '').lower() for part in found.groups())
+        number = sum(int(_VALUES.get(word, word)) for word in (tens, whole) if word)
+        decimals = ''.join(str(_VALUES.get(word, word)) for word in rest.split())
+        return f'{"-" if sign else ""}{number}' + (f'.{decimals}' if decimals else '')
+
+    return _SPOKEN.sub(digits, text).replace(' equals ', '=').replace(' comma ', ', ')
 
 
 def asker_place(text: str, question: Question, answer: Callable[[Question], Answer]) -> Answer | None:

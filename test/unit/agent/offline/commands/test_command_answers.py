@@ -193,6 +193,17 @@ def test_a_simple_request_is_answered_as_before(ask: Ask, text: str) -> None:
         ('go to 2, 3 in the map frame', 2.0, 3.0, math.atan2(3.0, 2.0)),
         ('Go to the point x: 1 m y: -2 m with a heading of 90 degrees', 1.0, -2.0, math.pi / 2.0),
         ('take me to [4, 5], yaw=-1.5', 4.0, 5.0, -1.5),
+        ('Head for (-1.5; 2)', -1.5, 2.0, math.atan2(2.0, -1.5)),
+        ('navigate to [2.0, 3.5, 0.5]', 2.0, 3.5, math.atan2(3.5, 2.0)),
+        ('send the robot to x=1 y=2 theta=1.5', 1.0, 2.0, 1.5),
+        ('move to point two comma three', 2.0, 3.0, math.atan2(3.0, 2.0)),
+        (
+            'drive to x equals minus two point five and y equals twenty one',
+            -2.5,
+            21.0,
+            math.atan2(21.0, -2.5),
+        ),
+        ('go to two point oh five, negative 3.25', 2.05, -3.25, math.atan2(-3.25, 2.05)),
     ],
 )
 def test_coordinates_are_a_goal(ask: Ask, text: str, x: float, y: float, yaw: float) -> None:
@@ -203,7 +214,9 @@ def test_coordinates_are_a_goal(ask: Ask, text: str, x: float, y: float, yaw: fl
     assert plan_goals(answer, Rules(), Terrain(), here=Pose(0.0, 0.0)).goals[0].pose == goal
 
 
-@pytest.mark.parametrize('text', ['Go to (2, 3) in odom', 'Go to (2, 3, 4, 5, 6)', 'Drive to x=1e99, y=2'])
+@pytest.mark.parametrize(
+    'text', ['Go to (2, 3) in odom', 'Go to (2, 3, 4, 5, 6)', 'Drive to x=1e99, y=2', 'Go to two three']
+)
 def test_other_coordinates_are_not_understood(ask: Ask, text: str) -> None:
     answer = ask(text)
     assert answer.kind is Kind.NOT_SEEN
@@ -234,6 +247,7 @@ def test_where_the_asker_is(ask: Ask) -> None:
     assert (known.kind, known.pose) == (Kind.POSITION, Pose(900.0, 2.0, 0.0, math.pi / 2.0))
     assert known.text.startswith('You are at (900.0, 2.0) in map, facing +y')
     assert ask('Where are you now?', here=Pose(0.0, 1.0)).text.startswith('I am at (0.0, 1.0)')
+    assert ask('What are your coordinates?', here=Pose(0.0, 1.0)).text.startswith('I am at (0.0, 1.0)')
     assert ask('Where am I?').text.startswith('I do not know where I am')
 
 
