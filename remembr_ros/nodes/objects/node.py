@@ -126,6 +126,7 @@ class ObjectsNode(ManagedNode):
         left_out, before = worker.left_out, self._left_out
         self._left_out = left_out
         lately = [f'{count} {reason}' for reason, count in (left_out - before).items()]
+        cause = next(reversed(self._pairing.causes), '')
         values = {
             'objects known': worker.objects,
             'images': self._frames,
@@ -141,7 +142,7 @@ class ObjectsNode(ManagedNode):
             f'the detector failed: {worker.problem}' if worker.problem else '',
             f'objects are not stored: {worker.storing}' if worker.storing else '',
             f'no {source} for {silent_s:.0f} s' if silent_s > SILENT_S else '',
-            f'left out just now: {", ".join(lately)}' if lately else '',
+            f'left out just now: {", ".join(lately)}' + (f' ({cause})' if cause else '') if lately else '',
             self._poses.problem if self._poses is not None else '',
         )
         message = '; '.join(filter(None, problems))

@@ -229,7 +229,7 @@ def test_an_image_that_its_driver_turned_and_a_missing_pose_are_told(robot, memo
     eyes.show(mug_scene(), 3, placed=False)
     eyes.now_ns += 5 * NS
     eyes.show(mug_scene(), 3)
-    status(robot, statuses, 'no pose at its time')
+    status(robot, statuses, 'no pose at its time: the transform map -> ')
     eyes.show(turned, 3, camera=flipped)
     assert 'camera info' in status(robot, statuses, 'camera info').message
 
