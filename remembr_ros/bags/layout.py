@@ -5,19 +5,11 @@ from typing import Any
 
 import yaml
 
+from remembr_ros.bags.stand_in import stand_in
 from remembr_ros.errors import BagUnreadable
 
 _STORAGE_SUFFIXES = ('.mcap', '.db3')
 ZSTD_SUFFIX = '.zstd'  # behind these: rosbag2 compressed the whole file
-
-_STAND_INS = {
-    b'version https://git-lfs.github.com/spec/': 'a pointer of Git LFS, not the recording itself, which '
-    "'git lfs pull' brings (apt install git-lfs)",
-    b'/annex/objects/': "a pointer of git-annex, not the recording itself, which 'git annex get' brings",
-    b'<!doctype html': 'a web page, not a recording: its download ended at a page that asks for something',
-    b'<html': 'a web page, not a recording: its download ended at a page that asks for something',
-}
-"""What lies where a recording should be, by how it begins."""
 
 
 def storage_files(path: Path) -> list[Path]:
@@ -40,9 +32,7 @@ def storage_files(path: Path) -> list[Path]:
         if path.is_file() and path.stat().st_size == 0:
             raise BagUnreadable(f'{path} is empty: it has 0 bytes and no topics')
         for file in filter(Path.is_file, files):
-            with file.open('rb') as opened:
-                begins = opened.read(64).lstrip().lower()
-            if what := next((what for start, what in _STAND_INS.items() if begins.startswith(start)), ''):
+            if what := stand_in(file):
                 raise BagUnreadable(f'{file} is {what}')
     except OSError as error:
         raise BagUnreadable(f'{path} cannot be read: {error.strerror}') from error

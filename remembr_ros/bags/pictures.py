@@ -13,6 +13,7 @@ import numpy as np
 
 from remembr_ros.bags.frames import Event, FrameStream
 from remembr_ros.bags.pose_files import FilePose, number_of, read_poses, time_ns, upright
+from remembr_ros.bags.stand_in import stand_in
 from remembr_ros.errors import BagUnreadable, InvalidRequest
 from remembr_ros.geometry import StampedPose
 from remembr_ros.images import Bgr, Frame, decode_compressed
@@ -209,6 +210,8 @@ def _of_files(files: list[Path], stamps: list[int]) -> Iterator[Frame]:
 
 def _decode(file: Path) -> Bgr:
     try:
+        if what := stand_in(file):
+            raise ValueError(f'the picture is {what}')
         return decode_compressed(file.suffix[1:], file.read_bytes())
     except OSError as error:
         raise ValueError(f'the picture cannot be read: {error.strerror}') from error

@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from io import TextIOWrapper
 from keyword import iskeyword
+from pathlib import Path
 from typing import Any, NoReturn
 
 from remembr_ros import __version__
+from remembr_ros.bags.stand_in import stand_in
 from remembr_ros.errors import ExtensionFailed, InvalidRequest, RemembrError
 from remembr_ros.extensions import extensions, load_extension, origin
 from remembr_ros.printable import plain_output
@@ -103,7 +105,7 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         code: int = module.run(args)
     except RemembrError as error:
-        return _fail(args.verb, error)
+        return _fail(args.verb, error, _never_fetched(words))
     except KeyboardInterrupt:
         ignore_signals_at_exit()
         print(f'remembr {args.verb}: interrupted', file=sys.stderr)
@@ -134,8 +136,19 @@ def _load(verb: str) -> Any:
     return module
 
 
-def _fail(verb: str, error: RemembrError) -> int:
-    print(f'remembr {verb}: {error}', file=sys.stderr)
+def _never_fetched(words: Sequence[str]) -> str:
+    """Return which file of a command line is none, what it is, and what brings it; empty: all may be."""
+    for word in words:
+        file = Path(word.rpartition(':')[2])  # also of 'onnx:FILE'
+        with suppress(OSError):
+            if file.is_file() and (what := stand_in(file)):
+                return f'{file} is {what}'
+    return ''
+
+
+def _fail(verb: str, error: RemembrError, cause: str = '') -> int:
+    text = str(error)
+    print(f'remembr {verb}: {text}' + (f'; {cause}' if cause and cause not in text else ''), file=sys.stderr)
     return 2 if isinstance(error, InvalidRequest) else 1
 
 

@@ -161,7 +161,7 @@ def _ingest(args: argparse.Namespace) -> dict[str, Any]:
             if first is None:
                 raise BagUnreadable(
                     f'none of the {bag.frame_count} images on {bag.image_topic} can be decoded: '
-                    f'{counted(bag.undecoded)}. Another camera: --image-topic'
+                    f'{counted(bag.undecoded)}' + ('. Another camera: --image-topic' if bag.recording else '')
                 )
             things.check(first.memory)
             # Opened only now: a recording that is of no use leaves no empty memory behind.
