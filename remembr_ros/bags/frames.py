@@ -25,6 +25,7 @@ class FrameStream(ABC):
     :ivar end_ns: when the last message was recorded
     :ivar frame_count: number of images
     :ivar hold_s: how long a pose stays valid while no newer one comes, by what its source is [s]
+    :ivar left_out: how many messages so far were no pose, by the reason
     :ivar frames_ns: when the first and the last image were taken, of those read so far; None: none was
     :ivar poses_ns: of when the first and the last pose are
     :ivar undecoded: how many of the images that were looked at are no pictures, by the reason
@@ -35,8 +36,8 @@ class FrameStream(ABC):
 
     def __init__(self, image_topic: str, pose_source: str | None, span: tuple[int, int], count: int) -> None:
         self.image_topic, self.pose_source = image_topic, pose_source
-        self.start_ns, self.end_ns = span
-        self.frame_count = count
+        (self.start_ns, self.end_ns), self.frame_count = span, count
+        self.left_out: Counter[str] = Counter()
         self.frames_ns: Span = None
         self.poses_ns: Span = None
         self.undecoded: Counter[str] = Counter()
@@ -48,11 +49,6 @@ class FrameStream(ABC):
         It is the first fix; None before that has been read, and for other poses.
         """
         return None
-
-    @property
-    @abstractmethod
-    def left_out(self) -> Counter[str]:
-        """How many messages so far were no pose, by the reason."""
 
     @abstractmethod
     def _read(self, besides: Collection[str], hear: Callable[[RawMessage], object]) -> Iterator[Event]:

@@ -2,8 +2,7 @@
 
 import heapq
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from decimal import DecimalException
 from functools import partial
 from pathlib import Path
@@ -41,34 +40,20 @@ def is_pictures(path: Path) -> bool:
 
 
 class PictureStream(FrameStream):
-    """Frames in their order, and poses of any time.
-
-    :param poses: in the order of time
-    :param unknown: how many poses are none
-    """
+    """Frames in their order, and poses of any time; see :func:`open_pictures`."""
 
     def __init__(
         self,
         names: tuple[str, str | None],
-        span: tuple[int, int],
-        count: int,
-        frames: Callable[[], Iterator[Frame]],
-        poses: Sequence[StampedPose],
-        *,
-        unknown: int = 0,
+        stamps: list[int],
+        frames: Iterator[Frame],
+        poses: list[StampedPose],
     ) -> None:
-        super().__init__(*names, span, count)
-        self._frames, self._poses = frames, poses
-        self._left_out = Counter({'not finite, as where tracking was lost': unknown} if unknown else {})
-
-    @property
-    def left_out(self) -> Counter[str]:
-        """How many poses are none, by the reason."""
-        return self._left_out
+        super().__init__(*names, (stamps[0], stamps[-1]), len(stamps))
+        self._events: tuple[Iterable[Event], Iterable[Event]] = poses, frames
 
     def _read(self, besides: Collection[str], hear: Callable[[Any], object]) -> Iterator[Event]:
-        both: tuple[Iterable[Event], Iterable[Event]] = self._poses, self._frames()
-        yield from heapq.merge(*both, key=lambda event: event.stamp_ns)
+        yield from heapq.merge(*self._events, key=lambda event: event.stamp_ns)
 
 
 def open_pictures(
@@ -95,19 +80,21 @@ def open_pictures(
             begin_ns = min(timed)
         count, own_hz = _video(path)
         stamps = [begin_ns + round(index / (rate_hz or own_hz) * NS) for index in range(count)]
-        numbers, frames = list(range(count)), partial(_of_video, path, stamps)
+        numbers, frames = list(range(count)), _of_video(path, stamps)
     else:
         times = _stamps(path, files, known, begin_ns, rate_hz or RATE_HZ)
         stamps, files = map(list, zip(*sorted(zip(times, files, strict=True)), strict=True))
-        numbers, frames = [number_of(file.name) for file in files], partial(_of_files, files, stamps)
+        numbers = [number_of(file.name) for file in files]
+        frames = (Frame(at, partial(_decode, file)) for file, at in zip(files, stamps, strict=True))
     named = dict(zip((file.name for file in files), stamps, strict=False))
     try:
         placed = _placed(known, stamps, dict(zip(numbers, stamps, strict=True)), named)
     except ValueError as error:
         raise BagUnreadable(f'{source} {error}') from error
-    about = str(path), source.name if source else None
-    unknown = sum(not pose.is_known for pose in known)
-    return PictureStream(about, (stamps[0], stamps[-1]), len(stamps), frames, placed, unknown=unknown)
+    stream = PictureStream((str(path), source.name if source else None), stamps, frames, placed)
+    if unknown := sum(not pose.is_known for pose in known):
+        stream.left_out['not finite, as where tracking was lost'] = unknown
+    return stream
 
 
 def _images(folder: Path) -> list[Path]:
@@ -201,11 +188,6 @@ def _placed(
     poses = upright(np.array([matrix for _, matrix in found]))
     placed = [StampedPose(stamp_ns, pose) for (stamp_ns, _), pose in zip(found, poses, strict=True)]
     return sorted(placed, key=lambda pose: pose.stamp_ns)
-
-
-def _of_files(files: list[Path], stamps: list[int]) -> Iterator[Frame]:
-    for file, stamp_ns in zip(files, stamps, strict=True):
-        yield Frame(stamp_ns, partial(_decode, file))
 
 
 def _decode(file: Path) -> Bgr:

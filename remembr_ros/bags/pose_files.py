@@ -121,6 +121,12 @@ def _first(record: Any, names: tuple[str, ...]) -> Any:
 def _matrix(numbers: Matrix) -> Matrix:
     if numbers.size not in {12, 16}:
         raise ValueError(f'a matrix of {numbers.size} numbers')
+    turn = numbers[:12].reshape(3, 4)[:, :3]
+    if np.isfinite(numbers).all() and not (
+        np.allclose(turn @ turn.T, np.eye(3), atol=0.1)
+        and np.allclose(numbers[12:], [0, 0, 0, 1][: numbers.size - 12])
+    ):
+        raise ValueError('a matrix that is no pose')
     return np.vstack([numbers[:12].reshape(3, 4), [0.0, 0.0, 0.0, 1.0]])
 
 

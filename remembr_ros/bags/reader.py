@@ -1,7 +1,6 @@
 """A recording as a stream of camera frames and poses."""
 
 import logging
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
 from itertools import islice
@@ -30,18 +29,14 @@ class BagReader(FrameStream):
         super().__init__(image_topic, poses.name if poses else None, span, count)
         self.recording = recording
         self._poses = poses
-        self.hold_s = poses.hold_s if poses else 0.0
+        if poses:
+            self.hold_s, self.left_out = poses.hold_s, poses.left_out
         self._behind_ns = 0
         self._untimed = 0
 
     @property
     def datum(self) -> tuple[float, float, float] | None:
         return self._poses.datum if self._poses else None
-
-    @property
-    def left_out(self) -> Counter[str]:
-        """How many messages so far were no pose, by the reason."""
-        return self._poses.left_out if self._poses else Counter()
 
     @property
     def uncertain(self) -> int:

@@ -160,11 +160,11 @@ def test_a_video_with_poses(tmp_path: Path, first: float, given: bool) -> None:
     video(tmp_path / 'walk.mp4')
     (tmp_path / 'walk.txt').write_text(tum(drive(), [first + n / 2 for n in range(N)]))
     assert is_pictures(tmp_path / 'walk.mp4')
-    pictures = open_pictures(tmp_path / 'walk.mp4', start_ns=T0 if given else None)
-    with pictures:
+    start_ns = T0 if given else None
+    with open_pictures(tmp_path / 'walk.mp4', start_ns=start_ns) as pictures:
         shades = [int(event.decode().mean()) for event in pictures.events() if isinstance(event, Frame)]
     assert shades == pytest.approx([40 * n for n in range(N)], abs=6)
-    stamps, poses = read(pictures)
+    stamps, poses = read(open_pictures(tmp_path / 'walk.mp4', start_ns=start_ns))
     assert stamps == [pose.stamp_ns for pose in poses] == [T0 + n * S // 2 for n in range(N)]
     check(poses)
 
@@ -200,6 +200,7 @@ def test_without_times_the_first_was_taken_when_it_was_written(tmp_path: Path) -
     [
         ('poses.txt', '1 2 3\n', 'a line of 3 numbers.*TUM'),
         ('poses.txt', '1 2 3 4 5 6 7 north\n', 'could not convert'),
+        ('poses.txt', '1403636580838555648,' + ','.join(['0.1'] * 16), 'a matrix that is no pose'),  # EuRoC
         ('poses.txt', '1 0 0 0 0 1 0 0 0 0 1 0\n' * 3, 'has 3 poses, but there are 6 pictures'),
         ('poses.json', '{"frames": [{"position": [1, 2]}]}', 'no poses that can be read'),
         ('poses.json', '[', 'no poses that can be read'),
