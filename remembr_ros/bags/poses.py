@@ -39,7 +39,7 @@ MIN_COURSE_M = 1.0
 AMCL_HOLD_S = 600.0
 """[s] AMCL and its like publish a pose with covariance only while the robot moves."""
 
-GARBAGE = 'no pose at all: damaged, or no numbers'
+GARBAGE = 'damaged, or without finite numbers'
 POOR = 'less certain than --max-position-std lets count'
 
 

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Protocol
 
-from remembr_ros.captioning.pose_buffer import BEFORE_POSES, LOST, PAUSE
+from remembr_ros.captioning.pose_buffer import BEFORE_POSES, LOST, NO_POSE, PAUSE
 from remembr_ros.timestamps import format_iso
 
 _REMEDY = {
     PAUSE: 'let a pose count until the next one with --pose-hold SECONDS, if the robot stood meanwhile',
-    BEFORE_POSES: 'localisation began later than the camera',
+    **dict.fromkeys((BEFORE_POSES, NO_POSE), 'localisation began later than the camera: record from then on'),
 }
 
 
@@ -54,7 +54,6 @@ def why_unplaced(read: PlacedRecording, whys: Counter[str], max_std_m: float) ->
             f'{source} has no pose near their images, which are of {first}, its poses of {last}; check that '
             f'both have the same clock, or {other}'
         )
-    more = f'; {left_out}' if left_out else ''
-    return (
-        f'{source} has no pose near their images: {counted(whys)}{more}; {_REMEDY.get(most, "")}, or {other}'
-    )
+    why = left_out or counted(whys)
+    remedy = f'{_REMEDY[most]}, or ' if most in _REMEDY and not left_out else ''
+    return f'{source} has no pose near their images: {why}; {remedy}{other}'

@@ -25,6 +25,12 @@ def read(poses: tuple[int, int] | None, **left_out: int) -> Any:
         (read(None), {NO_POSE: 4}, ['never connected', '--tf']),
         (read((T0, T0 + 60 * S)), {PAUSE: 8, NO_POSE: 1}, [f'8 x {PAUSE}; 1 x {NO_POSE}', '--pose-hold']),
         (read((T0, T0 + 60 * S)), {BEFORE_POSES: 2}, ['localisation began later']),
+        (read((T0 + 9 * S, T0 + 60 * S)), {NO_POSE: 2}, ['localisation began later']),
+        (
+            read((T0, T0 + 60 * S), unset=39),
+            {PAUSE: 6},
+            ['near their images: messages', '39 x unset', '--tf'],
+        ),
         (
             read((T0, T0 + 60 * S), poor=7),
             {LOST: 2, PAUSE: 1},
