@@ -1,6 +1,7 @@
 """A folder of pictures, or a video, with a file of poses, as a stream of frames and poses."""
 
 import heapq
+import logging
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from decimal import DecimalException
@@ -16,7 +17,9 @@ from remembr_ros.bags.stand_in import stand_in
 from remembr_ros.errors import BagUnreadable, InvalidRequest
 from remembr_ros.geometry import StampedPose
 from remembr_ros.images import Bgr, Frame, decode_compressed
-from remembr_ros.timestamps import EARLIEST_NS, NS, parse_time
+from remembr_ros.timestamps import EARLIEST_NS, NS, format_iso, parse_time
+
+_log = logging.getLogger(__name__)
 
 _IMAGES = ('.jpg', '.jpeg', '.png', '.bmp', '.webp', '.tif', '.tiff')
 _VIDEOS = ('.mp4', '.mov', '.avi', '.mkv', '.webm', '.m4v')
@@ -73,7 +76,8 @@ def open_pictures(
     files = [path] if is_video else _images(path)
     source = poses or _poses_beside(path, files[0], is_video)
     known = read_poses(source) if source else []
-    begin_ns = int(files[0].stat().st_mtime) * NS if start_ns is None else start_ns
+    written_ns = int(files[0].stat().st_mtime) * NS
+    begin_ns = written_ns if start_ns is None else start_ns
     if is_video:
         timed = [pose.stamp_ns for pose in known if pose.stamp_ns is not None]
         if start_ns is None and timed and min(timed) >= EARLIEST_NS:
@@ -91,6 +95,9 @@ def open_pictures(
         placed = _placed(known, stamps, dict(zip(numbers, stamps, strict=True)), named)
     except ValueError as error:
         raise BagUnreadable(f'{source} {error}') from error
+    if start_ns is None and stamps[0] == written_ns:
+        when = format_iso(written_ns)
+        _log.warning('nothing tells when %s begins: taken is %s, when it was written; or --start', path, when)
     stream = PictureStream((str(path), source.name if source else None), stamps, frames, placed)
     if unknown := sum(not pose.is_known for pose in known):
         stream.left_out['not finite, as where tracking was lost'] = unknown

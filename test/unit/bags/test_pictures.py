@@ -187,12 +187,15 @@ def test_a_world_whose_y_axis_is_up_is_turned(camera: Any) -> None:
 # What nothing tells
 
 
-def test_without_times_the_first_was_taken_when_it_was_written(tmp_path: Path) -> None:
+def test_without_times_the_first_was_taken_when_it_was_written(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     images(tmp_path, ['000010.jpg', '000013.jpg'])
     os.utime(tmp_path / '000010.jpg', (1.6e9, 1.6e9))
     pictures = open_pictures(tmp_path)
     assert read(pictures) == ([1_600_000_000 * S, 1_600_000_000 * S + S // 10], [])
     assert pictures.pose_source is None
+    assert 'taken is 2020-09-13T12:26:40' in caplog.text
 
 
 @pytest.mark.parametrize(
