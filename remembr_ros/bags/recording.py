@@ -124,6 +124,9 @@ class Recording:
             self.start_ns: int = min((int(reader.start_time) for reader in filled), default=0)
             self.end_ns: int = max((int(reader.end_time) - 1 for reader in filled), default=0)
             self._typestore: Any = _typestore(ros1=self.is_ros1)
+        except BagUnreadable:
+            self._stack.close()
+            raise
         except _damage() as error:
             self._stack.close()
             raise BagUnreadable(self._damaged(error)) from error

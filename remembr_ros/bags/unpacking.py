@@ -4,6 +4,7 @@ A whole file that rosbag2 compressed is unpacked. A database whose recorder was 
 beside it, in SQLite's write-ahead log, or a change half made there: rosbags does not look there.
 """
 
+import errno
 import logging
 import shutil
 import sqlite3
@@ -13,6 +14,7 @@ from tempfile import TemporaryDirectory
 
 from remembr_ros.bags.layout import ZSTD_SUFFIX
 from remembr_ros.decompression import zstd
+from remembr_ros.errors import BagUnreadable
 
 _log = logging.getLogger(__name__)
 
@@ -20,19 +22,25 @@ _log = logging.getLogger(__name__)
 def ready(file: Path, until: ExitStack) -> Path:
     """Return the file to open: this one, or a copy of it that is gone when the stack is closed.
 
-    :raises OSError: it cannot be copied: the disk of temporary files is full (TMPDIR names another)
+    :raises BagUnreadable: the disk of temporary files is full
     """
     beside = [b for end in ('-wal', '-journal') if (b := Path(f'{file}{end}')).exists() and b.stat().st_size]
     if file.suffix != ZSTD_SUFFIX and not beside:
         return file
     folder = Path(until.enter_context(TemporaryDirectory(prefix='remembr-bag-')))
-    if not beside:
-        unpacked = folder / file.stem
-        with zstd().open(file) as packed, unpacked.open('wb') as out:
-            shutil.copyfileobj(packed, out, 2**20)
-        return unpacked
-    for each in (file, *beside):
-        shutil.copyfile(each, folder / each.name)
+    try:
+        if not beside:
+            unpacked = folder / file.stem
+            with zstd().open(file) as packed, unpacked.open('wb') as out:
+                shutil.copyfileobj(packed, out, 2**20)
+            return unpacked
+        for each in (file, *beside):
+            shutil.copyfile(each, folder / each.name)
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+            raise
+        where = f'{folder.parent} has no space for a copy of {file}, without which it cannot be read'
+        raise BagUnreadable(f'{where}; name a larger disk with TMPDIR') from error
     copy = folder / file.name
     with closing(sqlite3.connect(copy)) as database:
         # As a recorder would on opening it: what was committed is there, what was not is gone.

@@ -197,3 +197,15 @@ def test_what_stands_in_for_a_recording_is_named(
         with pytest.raises(BagUnreadable, match=remedy) as refused:
             open_bag(path)
         assert 'damaged' not in str(refused.value)
+
+
+def test_a_full_disk_of_temporary_files_is_named(bag: Any, t0: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = write(bag('mcap', 'file'), t0)
+
+    def full(*_: object) -> None:
+        raise OSError(28, 'No space left on device')
+
+    monkeypatch.setattr('shutil.copyfileobj', full)
+    with pytest.raises(BagUnreadable, match=r'no space for a copy of .*TMPDIR') as refused:
+        open_bag(out.path)
+    assert 'damaged' not in str(refused.value)
