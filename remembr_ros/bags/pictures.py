@@ -37,9 +37,13 @@ def is_pictures(path: Path) -> bool:
     """Tell whether there are pictures, or a video, rather than a recording."""
     if not path.is_dir():
         return path.suffix.lower() in _VIDEOS and path.exists()
-    return not any(
-        re.search(r'\.(mcap|db3)|^metadata\.yaml$', file.name) for file in path.iterdir()
-    ) and bool(_images(path))
+    try:
+        names = [file.name for file in path.iterdir()]
+        return not any(re.search(r'\.(mcap|db3)|^metadata\.yaml$', name) for name in names) and any(
+            _images(path)
+        )
+    except OSError:  # which is reported by whatever opens it
+        return False
 
 
 class PictureStream(FrameStream):
