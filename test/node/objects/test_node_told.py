@@ -268,3 +268,13 @@ def test_nothing_is_missing_because_the_detector_is_silent(robot, memory, monkey
     assert [one.presence for one in known(heard)] == ['present']
     tells.mugs(eyes, 20, scene=Scene())
     robot.wait(lambda: [one for one in known(heard) if one.presence == 'missing'], 'missing')
+
+
+def test_what_is_told_without_a_frame_is_of_the_image_of_its_time(robot, memory):
+    (node, eyes, tells), heard = start(robot), robot.listen(ObjectArray, 'objects', qos.MARKERS)
+    for _ in range(8):
+        eyes.show(mug_scene())
+        tells.tell(VISION.array(eyes.now_ns, '', [VISION.flat(MUG_BOX, {'mug': 0.9})]))
+    [mug] = robot.wait(lambda: known(heard), 'an object')
+    assert mug.name == 'mug'
+    assert not +node._worker.left_out
