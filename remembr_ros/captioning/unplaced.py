@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Protocol
 
+from remembr_ros.bags.frames import FrameStream
 from remembr_ros.captioning.pose_buffer import BEFORE_POSES, LOST, NO_POSE, PAUSE
 from remembr_ros.timestamps import format_iso
 
@@ -13,17 +13,6 @@ _REMEDY = {
 }
 
 
-class PlacedRecording(Protocol):
-    """What is asked of a recording that was read, see BagReader."""
-
-    pose_source: str | None
-    frames_ns: tuple[int, int] | None
-    poses_ns: tuple[int, int] | None
-
-    @property
-    def left_out(self) -> Counter[str]: ...
-
-
 def counted(reasons: Mapping[str, int]) -> str:
     """Return how often what was the reason, the most frequent first."""
     most = Counter(reasons).most_common()
@@ -31,7 +20,7 @@ def counted(reasons: Mapping[str, int]) -> str:
     return '; '.join([*listed, *([f'{len(most) - 3} other reasons'] if len(most) > 3 else [])])
 
 
-def why_unplaced(read: PlacedRecording, whys: Counter[str], max_std_m: float) -> str:
+def why_unplaced(read: FrameStream, whys: Counter[str], max_std_m: float) -> str:
     """Return why segments have no place, and the option that helps.
 
     :param whys: of the segments, see StalePose.why
@@ -39,7 +28,7 @@ def why_unplaced(read: PlacedRecording, whys: Counter[str], max_std_m: float) ->
     """
     source, frames, poses = read.pose_source, read.frames_ns, read.poses_ns
     left_out = f'messages of it that are no pose: {counted(read.left_out)}' if read.left_out else ''
-    other = 'choose other poses with --pose-topic or --tf'
+    other = f'choose other poses with {"--pose-topic or --tf" if read.recording else "--poses"}'
     most = max(whys, key=lambda why: whys[why], default='')
     if most == LOST:
         return (

@@ -14,7 +14,7 @@ T0 = 1_760_000_000 * S
 
 
 def read(poses: tuple[int, int] | None, **left_out: int) -> Any:
-    spans = {'frames_ns': (T0, T0 + 60 * S), 'poses_ns': poses}
+    spans = {'recording': True, 'frames_ns': (T0, T0 + 60 * S), 'poses_ns': poses}
     return SimpleNamespace(pose_source='/fix (NavSatFix)', left_out=Counter(left_out), **spans)
 
 
