@@ -133,7 +133,8 @@ def _poses_beside(path: Path, first: Path, is_video: bool) -> Path | None:
 
 def _stamps(folder: Path, files: list[Path], known: list[FilePose], begin_ns: int, hz: float) -> list[int]:
     """Return when each picture was taken."""
-    table = next((folder / name for name in _TIMES if (folder / name).exists()), None)
+    around = (folder, files[0].parent, files[0].parent.parent)  # KITTI's raw data have it beside `data`
+    table = next((place / name for place in around for name in _TIMES if (place / name).exists()), None)
     timed = [pose for pose in known if pose.stamp_ns is not None]
     own = {Path(pose.picture).name: pose.stamp_ns or 0 for pose in timed}
     if table:

@@ -103,7 +103,7 @@ def _of_records(path: Path) -> Iterator[FilePose]:
     )
     for record in records.get('frames', ()) if isinstance(records, dict) else records:
         stamp, picture = (
-            _first(record, names) for names in (('time', 'timestamp'), ('file', 'image', 'file_path'))
+            _first(record, names) for names in (('time', 'timestamp'), ('file', 'image', 'file_path', 'cam0'))
         )
         if (matrix := _first(record, ('transform_matrix', 'matrix'))) is not None:
             pose = _matrix(np.array(matrix, float).ravel())

@@ -103,6 +103,14 @@ def test_kitti(tmp_path: Path) -> None:
     check(poses, along)
 
 
+def test_the_raw_data_of_kitti(tmp_path: Path) -> None:
+    images(tmp_path, [f'image_02/data/{n:010d}.png' for n in range(N)])
+    times = [f'2011-09-26 13:02:2{n}.123456789' for n in range(N)]
+    (tmp_path / 'image_02' / 'timestamps.txt').write_text('\n'.join(times))
+    stamps, _ = read(open_pictures(tmp_path))
+    assert stamps == [1317042140123456789 + n * S for n in range(N)]
+
+
 @pytest.mark.parametrize('count', [N, N + 4])
 def test_scannet(tmp_path: Path, count: int) -> None:
     images(tmp_path, [f'color/{n}.jpg' for n in range(count)])
