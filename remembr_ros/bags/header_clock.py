@@ -26,7 +26,7 @@ class HeaderClock:
     alone where all is of these years, as in a recording that was played and recorded again.
 
     :param simulated: whether there is simulated time
-    :param warn: is told once for each topic
+    :param warn: is told of each clock, by its first topic
     :param remedy: what to do where time is simulated
     """
 
@@ -62,15 +62,17 @@ class HeaderClock:
     def _off(self, topic: str, stamp_ns: int, arrival_ns: int) -> int:
         """Return how far a topic's clock is off, as that message says which came the fastest."""
         off_ns, clock = arrival_ns - stamp_ns, self._clocks.get(topic)
-        if clock is None:
-            self._warn(
-                f'{topic} has stamps of {format_iso(stamp_ns)}, but they came at {format_iso(arrival_ns)}: a '
-                f'clock that was never set. They count as of when they came; {self._remedy}'
-            )
         if clock is None or not -ONE_CLOCK_NS <= off_ns - self._off_ns[clock] <= LATEST_ARRIVAL_NS:
             near = (i for i, known_ns in enumerate(self._off_ns) if abs(off_ns - known_ns) <= ONE_CLOCK_NS)
-            clock = next(near, len(self._off_ns))
-            self._off_ns[clock:] = self._off_ns[clock:] or [off_ns]
-            self._clocks[topic] = clock
+            at = next(near, len(self._off_ns))
+            if at == len(self._off_ns):
+                self._off_ns.append(off_ns)
+                if clock is None:  # else it has started anew
+                    self._warn(
+                        f'{topic} has stamps of {format_iso(stamp_ns)}, but they came at '
+                        f'{format_iso(arrival_ns)}: a clock that was never set. They count as of when they came, '
+                        f'and so do others of that clock; {self._remedy}'
+                    )
+            clock = self._clocks[topic] = at
         self._off_ns[clock] = min(self._off_ns[clock], off_ns)
         return self._off_ns[clock]

@@ -89,7 +89,7 @@ class RecordedObjects:
         finally:
             keeper.keep()
         if causes := self._views.pairing.causes:
-            _log.warning('of what was detected, or looked at, nothing came of: %s', counted(causes))
+            _log.warning('left out of what was looked at, or detected: %s', counted(causes))
         left_out = keeper.dropped + self._views.pairing.dropped + self._views.told.dropped
         return {
             'objects': len(keeper),
