@@ -70,8 +70,8 @@ class HeaderClock:
                 if clock is None:  # else it has started anew
                     self._warn(
                         f'{topic} has stamps of {format_iso(stamp_ns)}, but they came at '
-                        f'{format_iso(arrival_ns)}: a clock that was never set. They count as of when they came, '
-                        f'and so do others of that clock; {self._remedy}'
+                        f'{format_iso(arrival_ns)}: a clock that was never set. They count as of when they '
+                        f'came, and so do others of that clock; {self._remedy}'
                     )
             clock = self._clocks[topic] = at
         self._off_ns[clock] = min(self._off_ns[clock], off_ns)
