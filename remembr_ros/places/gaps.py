@@ -1,8 +1,8 @@
 """Finds the gaps in the walls of a floor: doors, passages, and where a hall and a corridor lie open.
 
 A gap is a straight line from the end or the corner of a wall, on along that wall or to another corner. It
-parts two rooms where the floor is wider beside it and a wall goes on beside it; halls
-and corridors also without a wall between.
+parts two rooms where the floor is wider beside it and a wall goes on beside it; halls and corridors also
+without a wall between.
 """
 
 import math
@@ -22,7 +22,7 @@ ALONG, SQUARE = math.cos(math.radians(12.0)), math.radians(15.0)  # of the walls
 LONG = 2.5  # a corridor, in squares of its width
 LEAST_M2, OPEN_M2 = 1.6, 4.0  # of what is parted: a cubicle; a corridor that opens into a hall
 DOOR_M, GOES_ON_M = 1.1, 0.4  # a door is no wider, if the wall goes on at both ends, however thick that is
-STRIP = 1.6  # sides of a square as large as what a gap parts: a longer one parts a strip along a wall
+STRIPS = 1.2, 1.6  # of doors, of halls: sides of a square as large as what is parted; else it is a strip
 DOOR, NARROW, NO_WIDER = 0.6, 0.8, 1.1  # a gap, in widths of the floor beside it
 MOUTH_M2 = 12.0  # a hall that lies open to a corridor
 WIDER = 1.5  # a hall than its corridor, where no wall is between them
@@ -83,7 +83,7 @@ def parted(floor: Mask, cell_m: float) -> NDArray[np.int32]:
     floor = floor.copy()
     refused: set[tuple[float, ...]] = set()
     for left in range(ROUNDS, -1, -1):
-        for gap in _candidates(floor, cell_m):
+        for gap in _candidates(floor, cell_m, STRIPS[left == 0]):
             if (left == 0 or gap not in refused) and not _cut(floor, gap, cell_m, halls=left == 0):
                 refused.add(gap)
     _, parts, stats, _ = cv2.connectedComponentsWithStats(floor.astype(np.uint8), connectivity=4)
@@ -106,7 +106,7 @@ def _corners(contour: NDArray[np.int32], cell_m: float) -> tuple[Points, Points]
     return ring[turns], ways[turns]
 
 
-def _candidates(floor: Mask, cell_m: float) -> Iterator[tuple[float, ...]]:
+def _candidates(floor: Mask, cell_m: float, strip: float) -> Iterator[tuple[float, ...]]:
     """Yield what may be gaps, the shortest first: start, end, and the cells parted, infinite in a ring."""
     walls = _Walls(floor, cell_m)
     if not len(walls.corners):
@@ -122,7 +122,7 @@ def _candidates(floor: Mask, cell_m: float) -> Iterator[tuple[float, ...]]:
     steps = max(3, round(ALONG_M / cell_m))
     may_be = (b >= 0) & (lengths > 2) & (lengths * cell_m <= LONGEST_M)
     may_be &= short | (np.isfinite(area) & walls.fits(a, way, steps) & walls.fits(b, way, steps))
-    may_be &= area >= np.maximum(LEAST_M2 / cell_m**2, (lengths / STRIP) ** 2)
+    may_be &= area >= np.maximum(LEAST_M2 / cell_m**2, (lengths / strip) ** 2)
     order = np.flatnonzero(may_be)[np.argsort(lengths[may_be])]
     for part in np.linspace(0.02, 0.98, 50)[:, None]:
         x, y = np.round(starts[order] + part * (ends[order] - starts[order])).astype(int).T
@@ -167,7 +167,7 @@ def _cut(floor: Mask, gap: tuple[float, ...], cell_m: float, *, halls: bool) -> 
     x, y = np.round(start + steps * (end - start)).astype(int).T
     if not floor[y, x].all():  # a gap of before crosses it
         return False
-    window, far, sides = _sides(floor, start, end, cell_m)
+    window, (along, across), sides = _sides(floor, start, end, cell_m)
     if len(sides) < 2:
         return False
     wide = [2 * float(_away(side).max()) for side, _ in sides]
@@ -194,6 +194,7 @@ def _cut(floor: Mask, gap: tuple[float, ...], cell_m: float, *, halls: bool) -> 
             opens |= length <= min(NARROW * beside, NO_WIDER * deep) and gap[4] * cell_m**2 >= MOUTH_M2
     door = length <= min(DOOR * min(wide), DOOR_M / cell_m) and _goes_on(floor, start, end, cell_m)
     if narrow and not opens and not door:
+        far = np.abs(across) + np.maximum(np.maximum(-along, along - length), 0)
         wall = ~window & (far > BESIDE_M / cell_m)
         for side, _ in sides:
             wall &= _away(~side) <= WALL_M / cell_m
@@ -218,17 +219,16 @@ def _away(mask: Mask) -> NDArray[np.float32]:
 
 def _sides(
     floor: Mask, start: Points, end: Points, cell_m: float
-) -> tuple[Mask, Points, list[tuple[Mask, float]]]:
-    """Return the floor round a gap, how far each cell is from it, and its sides: floor and extent."""
+) -> tuple[Mask, tuple[Points, Points], list[tuple[Mask, float]]]:
+    """Return the floor round a gap, where cells are along and across it, and its sides: floor and extent."""
     length, (x, y) = math.dist(start, end), np.round((start + end) / 2).astype(int)
     radius = int(max(REACH * length, AROUND_M / cell_m)) + 3
     top, left = max(y - radius, 0), max(x - radius, 0)
     window = floor[top : y + radius + 1, left : x + radius + 1]
-    rows, columns = np.arange(window.shape[0])[:, None], np.arange(window.shape[1])
-    dx, dy = (end - start) / length
-    along = (columns + left - start[0]) * dx + (rows + top - start[1]) * dy
-    across = (rows + top - start[1]) * dx - (columns + left - start[0]) * dy
-    far = np.abs(across) + np.maximum(np.maximum(-along, along - length), 0)
+    rows = np.arange(window.shape[0], dtype=np.float32)[:, None] + np.float32(top - start[1])
+    columns = np.arange(window.shape[1], dtype=np.float32) + np.float32(left - start[0])
+    dx, dy = ((end - start) / length).astype(np.float32)
+    along, across = columns * dx + rows * dy, rows * dx - columns * dy
     sides: list[tuple[Mask, float]] = []
     for one in (across, -across):
         beside = window & (one > 0.5)
@@ -239,4 +239,4 @@ def _sides(
         side = parts == counts.argmax()
         near = along[side & (one <= max(length, 1 / cell_m))]
         sides.append((side, float(near.max() - near.min()) + 1))
-    return window, far, sides
+    return window, (along, across), sides
