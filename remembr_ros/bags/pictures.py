@@ -88,7 +88,7 @@ def open_pictures(
             begin_ns = min(timed)
         count, own_hz = _video(path)
         stamps = [begin_ns + round(index / (rate_hz or own_hz) * NS) for index in range(count)]
-        numbers, frames = list(range(count)), _of_video(path, stamps)
+        numbers, frames = list(range(count)), _of_video(path, stamps, own_times=rate_hz is None)
     else:
         times = _stamps(path, files, known, begin_ns, rate_hz or RATE_HZ)
         stamps, files = map(list, zip(*sorted(zip(times, files, strict=True)), strict=True))
@@ -117,7 +117,7 @@ def _images(folder: Path) -> list[Path]:
                 f for f in place.iterdir() if f.suffix.lower() in _IMAGES and not _NO_PICTURE.search(f.name)
             ]
             if files:
-                return sorted(files, key=lambda file: [int(n) for n in re.findall(r'\d+', file.name)])
+                return sorted(files, key=lambda f: ([int(n) for n in re.findall(r'\d+', f.name)], f.name))
     return []
 
 
@@ -139,7 +139,7 @@ def _stamps(folder: Path, files: list[Path], known: list[FilePose], begin_ns: in
     own = {Path(pose.picture).name: pose.stamp_ns or 0 for pose in timed}
     if table:
         found = _in_table(table, files)
-    elif all(re.fullmatch(r'\d{9,}(\.\d+)?', file.stem) for file in files):
+    elif all(re.fullmatch(r'[1-9]\d{8,}(\.\d+)?', file.stem) for file in files):
         found = [time_ns(file.stem) for file in files]
     elif all(file.name in own for file in files):
         found = [own[file.name] for file in files]
@@ -227,7 +227,8 @@ def _video(path: Path) -> tuple[int, float]:
     return count, hz or RATE_HZ
 
 
-def _of_video(path: Path, stamps: list[int]) -> Iterator[Frame]:
+def _of_video(path: Path, stamps: list[int], *, own_times: bool) -> Iterator[Frame]:
+    """Yield the frames; those of phones are not all as long, which their own times tell."""
     import cv2
 
     video = cv2.VideoCapture(str(path))
@@ -244,6 +245,10 @@ def _of_video(path: Path, stamps: list[int]) -> Iterator[Frame]:
             if not video.grab():  # what the file says of its length is an estimate
                 return
             at += 1
-            yield Frame(stamp_ns, partial(decode, at))
+            later_ms = video.get(cv2.CAP_PROP_POS_MSEC)
+            own_ns = (
+                stamps[0] + round(later_ms * 1e6) if own_times and (later_ms > 0.0 or not at) else stamp_ns
+            )
+            yield Frame(own_ns, partial(decode, at))
     finally:
         video.release()

@@ -59,7 +59,10 @@ def run(args: argparse.Namespace) -> int:
             places = {'add': _add, 'remove': _remove, 'import': _import, 'export': _export, 'rooms': _rooms}[
                 args.action
             ](args)
-    lines = [_line(known_place) for known_place in places] or ['no place has a name']
+    none = 'no place has a name'
+    if args.action == 'rooms':
+        none = f'no room was found in {args.map} that has no name: no other floor has walls round most of it'
+    lines = [_line(known_place) for known_place in places] or [none]
     print_result(args.json, {'places': [place_json(known_place) for known_place in places]}, '\n'.join(lines))
     return 0
 

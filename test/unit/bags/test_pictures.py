@@ -195,6 +195,11 @@ def test_a_world_whose_y_axis_is_up_is_turned(camera: Any) -> None:
 # What nothing tells
 
 
+def test_numbers_with_zeros_in_front_are_no_times(tmp_path: Path) -> None:
+    images(tmp_path, ['0000000003.png', '0000000006.png'])
+    assert read(open_pictures(tmp_path, start_ns=T0))[0] == [T0, T0 + S // 10]
+
+
 def test_without_times_the_first_was_taken_when_it_was_written(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -20,6 +20,7 @@ from remembr_ros.bags.reader import BagReader, open_bag
 from remembr_ros.captioning.captioners.by_name import VLMS, get_captioner
 from remembr_ros.captioning.captioners.vlm_options import read_prompt
 from remembr_ros.captioning.observation import Describer, Remembering, observations
+from remembr_ros.captioning.pose_buffer import PoseBuffer
 from remembr_ros.captioning.segmenter import SegmenterConfig
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.errors import BagUnreadable, InvalidRequest
@@ -150,7 +151,8 @@ def remember_bag(
     ):
         events = _counted(bag, on_frame)
         segments = SegmenterConfig(length_s=config.segment_length) if config.segment_length else None
-        found = list(observations(events, Describer(kept, Remembering(robot, map_id)), segments))
+        describer, poses = Describer(kept, Remembering(robot, map_id)), PoseBuffer(hold_s=bag.hold_s)
+        found = list(observations(events, describer, segments, poses=poses))
     if not found:
         raise BagUnreadable(f'{path}: none of its {bag.frame_count} images can be decoded')
     return sorted(found, key=lambda observation: observation.memory.start_ns)

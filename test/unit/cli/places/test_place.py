@@ -136,3 +136,11 @@ def test_the_rooms_of_a_map(command_json: RunJson, memory, map_file: str, tmp_pa
     again = command_json('place', 'rooms', '--map', map_file, *memory)
     assert names(again) == ['kitchen']
     assert 'guessed: 3 of 3' in (tmp_path / 'found.yaml').read_text()
+
+
+def test_that_no_room_was_found_is_told(command: Any, memory: Any, tmp_path: Path) -> None:
+    (tmp_path / 'map.pgm').write_bytes(b'P5 40 40 255\n' + bytes([254]) * 1600)
+    (tmp_path / 'map.yaml').write_text('image: map.pgm\nresolution: 0.05\norigin: [0, 0, 0]\n')
+    command('place', 'add', 'dock', '--at', '1', '1', '0', *memory)
+    code, out, _ = command('place', 'rooms', '--map', tmp_path / 'map.yaml', *memory)
+    assert (code, 'no room was found in' in out) == (0, True)
