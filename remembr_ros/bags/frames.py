@@ -1,5 +1,6 @@
 """A stream of camera frames and poses, out of whatever was recorded."""
 
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
@@ -41,6 +42,7 @@ class FrameStream(ABC):
         self.frames_ns: Span = None
         self.poses_ns: Span = None
         self.undecoded: Counter[str] = Counter()
+        self._reasons: dict[str, str] = {}
 
     @property
     def datum(self) -> tuple[float, float, float] | None:
@@ -88,7 +90,9 @@ class FrameStream(ABC):
             try:
                 return decode()
             except ValueError as error:
-                self.undecoded[str(error)] += 1
+                # Of those that differ in their numbers only, the first stands for all.
+                text = str(error)
+                self.undecoded[self._reasons.setdefault(re.sub(r'\d+', '', text), text)] += 1
                 raise
 
         return counting

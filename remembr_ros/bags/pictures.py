@@ -242,7 +242,11 @@ def _of_video(path: Path, stamps: list[int], *, own_times: bool) -> Iterator[Fra
 
     try:
         for stamp_ns in stamps:
-            if not video.grab():  # what the file says of its length is an estimate
+            if not video.grab():
+                if at + 1 < 0.95 * len(stamps):  # the length that it announces is an estimate
+                    _log.warning(
+                        '%s ends after %d of its %d frames: it is cut off', path, at + 1, len(stamps)
+                    )
                 return
             at += 1
             later_ms = video.get(cv2.CAP_PROP_POS_MSEC)

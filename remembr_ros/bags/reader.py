@@ -9,7 +9,7 @@ from typing import Any
 
 from remembr_ros import images
 from remembr_ros.bags.frames import Event, FrameStream
-from remembr_ros.bags.poses import POOR, PoseSource, TopicPoses, stamp_of
+from remembr_ros.bags.poses import PoseSource, TopicPoses, stamp_of
 from remembr_ros.bags.recording import RawMessage, Recording
 from remembr_ros.bags.topics import choose_image_topic, choose_pose_source
 from remembr_ros.geometry import MAX_POSITION_STD_M
@@ -37,11 +37,6 @@ class BagReader(FrameStream):
     @property
     def datum(self) -> tuple[float, float, float] | None:
         return self._poses.datum if self._poses else None
-
-    @property
-    def uncertain(self) -> int:
-        """How many poses so far were none, because localisation was poor."""
-        return self.left_out[POOR]
 
     def _read(self, besides: Collection[str], hear: Callable[[RawMessage], object]) -> Iterator[Event]:
         topics = {self.image_topic, *(self._poses.topics if self._poses else ())}

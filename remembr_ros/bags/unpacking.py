@@ -10,7 +10,7 @@ import shutil
 import sqlite3
 from contextlib import ExitStack, closing
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
 from remembr_ros.bags.layout import ZSTD_SUFFIX
 from remembr_ros.decompression import zstd
@@ -27,20 +27,24 @@ def ready(file: Path, until: ExitStack) -> Path:
     beside = [b for end in ('-wal', '-journal') if (b := Path(f'{file}{end}')).exists() and b.stat().st_size]
     if file.suffix != ZSTD_SUFFIX and not beside:
         return file
-    folder = Path(until.enter_context(TemporaryDirectory(prefix='remembr-bag-')))
     try:
+        folder = Path(until.enter_context(TemporaryDirectory(prefix='remembr-bag-')))
         if not beside:
             unpacked = folder / file.stem
             with zstd().open(file) as packed, unpacked.open('wb') as out:
                 shutil.copyfileobj(packed, out, 2**20)
             return unpacked
-        for each in (file, *beside):
-            shutil.copyfile(each, folder / each.name)
-    except OSError as error:
-        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+        return _settled(file, beside, folder)
+    except (OSError, sqlite3.OperationalError) as error:
+        if getattr(error, 'errno', None) not in {errno.ENOSPC, errno.EDQUOT} and 'is full' not in str(error):
             raise
-        where = f'{folder.parent} has no space for a copy of {file}, without which it cannot be read'
+        where = f'{gettempdir()} has no space for a copy of {file}, without which it cannot be read'
         raise BagUnreadable(f'{where}; name a larger disk with TMPDIR') from error
+
+
+def _settled(file: Path, beside: list[Path], folder: Path) -> Path:
+    for each in (file, *beside):
+        shutil.copyfile(each, folder / each.name)
     copy = folder / file.name
     with closing(sqlite3.connect(copy)) as database:
         # As a recorder would on opening it: what was committed is there, what was not is gone.

@@ -46,7 +46,7 @@ class Pairing:
         self.dropped: Counter[str] = Counter()
         """How many images were of no use, by the reason."""
         self.causes: Counter[str] = Counter()
-        """The same by all that is known of the reason, and what helps."""
+        """The same by all that is known of the reason, and what helps; the latest last."""
         self._uncalibrated = ''
 
     def take_info(self, sensor: str, info: Any) -> None:
@@ -182,4 +182,5 @@ class Pairing:
 
     def _drop(self, problem: str, why: str = '') -> None:
         self.dropped[re.sub(r'\d+', 'N', problem.split(':', maxsplit=1)[0])] += 1
-        self.causes[re.sub(r'\d+', 'N', why or problem)] += 1
+        cause = re.sub(r'\d+', 'N', why or problem)
+        self.causes[cause] = self.causes.pop(cause, 0) + 1

@@ -126,7 +126,8 @@ class ObjectsNode(ManagedNode):
         left_out, before = worker.left_out, self._left_out
         self._left_out = left_out
         lately = [f'{count} {reason}' for reason, count in (left_out - before).items()]
-        cause = next(reversed(self._pairing.causes), '')
+        now_left_out = tuple(left_out - before)
+        cause = next((c for c in reversed([*self._pairing.causes]) if c.startswith(now_left_out)), '')
         values = {
             'objects known': worker.objects,
             'images': self._frames,

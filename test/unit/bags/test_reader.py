@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from remembr_ros.bags.poses import POOR
 from remembr_ros.bags.reader import BagReader, open_bag
 from remembr_ros.errors import BagUnreadable, InvalidRequest
 from remembr_ros.geometry import Lost, StampedPose, quaternion_from_yaw
@@ -274,7 +275,7 @@ def test_while_localisation_is_poor_it_is_not_known_where_the_robot_is(
         found = [event for event in reader.events() if not isinstance(event, Frame)]
         assert [event.pose.x if isinstance(event, StampedPose) else Lost for event in found] == expected
         assert [event.stamp_ns for event in found] == [t0, t0 + S, t0 + 2 * S]
-        assert reader.uncertain == uncertain
+        assert reader.left_out[POOR] == uncertain
 
 
 def test_what_is_asked_for_beats_the_order(bag: Any, t0: int) -> None:

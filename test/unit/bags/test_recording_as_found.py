@@ -209,3 +209,32 @@ def test_a_full_disk_of_temporary_files_is_named(bag: Any, t0: int, monkeypatch:
     with pytest.raises(BagUnreadable, match=r'no space for a copy of .*TMPDIR') as refused:
         open_bag(out.path)
     assert 'damaged' not in str(refused.value)
+
+
+def test_damaged_images_of_all_sizes_have_one_reason(bag: Any, t0: int) -> None:
+    with bag() as out:
+        for number in range(5):
+            out.compressed('/image', t0 + number * S, bytes(100 + number))
+    with open_bag(out.path) as reader:
+        for event in reader.events():
+            assert isinstance(event, Frame)
+            with pytest.raises(ValueError, match='damaged'):
+                event.decode()
+    assert dict(reader.undecoded) == {"the compressed image ('jpeg', 100 bytes) is damaged or no image": 5}
+
+
+@pytest.mark.parametrize(
+    'error', [OSError(28, 'No space left'), sqlite3.OperationalError('database or disk is full')]
+)
+def test_a_disk_that_is_full_for_what_lies_beside_a_database_is_named(
+    bag: Any, t0: int, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    out = write(bag('sqlite3'), t0)
+    killed(out.file, 'delete', 'DELETE FROM messages', commit=False)
+
+    def full(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr('remembr_ros.bags.unpacking._settled', full)
+    with pytest.raises(BagUnreadable, match='no space for a copy of'):
+        open_bag(out.path)

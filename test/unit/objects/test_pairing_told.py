@@ -207,3 +207,11 @@ def test_the_cause_of_what_is_left_out_says_what_helps() -> None:
     assert cause == (
         "no pose at its time: no transforms from 'map' to 'elsewhere': check the frame names and /tf_static"
     )
+
+
+def test_the_latest_cause_stands_last() -> None:
+    pairing = pairing_of('image')
+    for frame_id in ('first', 'second', 'first'):
+        pairing.take_told(T0, frame_id)
+    assert list(pairing.ready(T0, last=True)) == []
+    assert [("'first'" in cause, count) for cause, count in pairing.causes.items()] == [(False, 1), (True, 2)]
