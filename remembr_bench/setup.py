@@ -18,6 +18,7 @@ setup(
         'remembr_ros==0.1.0',
         'jinja2>=3.1',  # the report of an evaluation
         'matplotlib>=3.6',  # the demo's picture, and the letters on the signs of buildings
+        'pyarrow>=15',  # FindingDory's tables are parquet
         'pyvista>=0.44',  # buildings and homes are drawn by VTK
     ],
     zip_safe=False,

@@ -97,8 +97,12 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'pacing': set(),
         'records': {'datasets', 'metrics', 'pacing'},
         'report': {'datasets', 'metrics', 'records'},
+        'originals': {'datasets', 'metrics'},
         'baselines': {'datasets'},
-        'run': {'datasets', 'metrics', 'pacing', 'records', 'report', 'baselines', 'findingdory', 'needles'},
+        'run': {
+            *('datasets', 'metrics', 'originals', 'pacing', 'records', 'report', 'baselines', 'findingdory'),
+            'needles',
+        },
         'objects': {'metrics', 'report'},
         'tasks': {'datasets', 'records'},
         'findingdory': {'datasets', 'records', 'objects', 'tasks'},

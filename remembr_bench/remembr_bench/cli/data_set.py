@@ -1,17 +1,19 @@
-"""remembr eval navqa, oc-navqa, building, findingdory, needles: a run over a data set or homes."""
+"""remembr eval with questions: a run over a data set, a paper's own data, or homes."""
 
 import argparse
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from tqdm import tqdm
 
 from remembr_bench.cli.field_options import add_fields, read_fields
 from remembr_bench.evaluation.objects.run import LEVELS
-from remembr_bench.evaluation.records.config import TASK_PLANNERS, RunConfig, with_llm
+from remembr_bench.evaluation.records.config import TASK_PLANNERS, PlannerName, RunConfig, with_llm
 from remembr_bench.evaluation.records.record import QuestionRecord
 from remembr_bench.evaluation.report.page import write_report
 from remembr_bench.evaluation.report.run_tables import tables
+from remembr_bench.evaluation.run.episodes import ORIGINALS, original
 from remembr_bench.evaluation.run.execution import Execution, carry_out
 from remembr_ros.cli.options import add_json
 from remembr_ros.cli.output import print_result, stdout_for_json
@@ -22,9 +24,15 @@ GROUPS = {
     'straight from recordings': ('bags', 'captioner', 'vlm', 'vlm_url', 'tf', 'segment_length'),
     'planner': (
         *('planner', 'llm', 'llm_url', 'temperature', 'seeds', 'rounds', 'calls_per_round'),
-        *('memories_per_call', 'frames', 'context_tokens'),
+        *('memories_per_call', 'frames', 'frame_rate', 'context_tokens'),
     ),
     'recall': ('embedder', 'hybrid', 'consolidation'),
+}
+EPISODES = {
+    'data': ('folder', 'episodes', 'subsample', 'judge', 'judge_url', 'timeout'),
+    'captions': ('captioner', 'vlm', 'vlm_url', 'segment_length'),
+    'planner': GROUPS['planner'],
+    'recall': GROUPS['recall'],
 }
 HOMES = {
     'findingdory': ('detections', 'fillings'),
@@ -48,14 +56,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             embedder={'default': 'hashing'},
         )
     else:
-        for title, names in GROUPS.items():
-            add_fields(parser.add_argument_group(title), RunConfig, *names, required=('folder',))
+        planners = [planner.value for planner in PlannerName if planner not in TASK_PLANNERS[-2:]]
+        for title, names in (EPISODES if name in ORIGINALS else GROUPS).items():
+            add_fields(
+                parser.add_argument_group(title),
+                RunConfig,
+                *names,
+                required=('folder',),
+                planner={'choices': planners},
+            )
+        if name in ORIGINALS:
+            parser.add_argument('--list', action='store_true', help='only count what is there')
     add_fields(parser, Execution)
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out a run, write its report, and print its figures."""
+    """Carry out a run, write its report, and print its figures; or count what there is to ask."""
+    if getattr(args, 'list', False):
+        found = original(read_fields(args, RunConfig, data=args.name)).counts()
+        print_result(args.json, found, '\n'.join(_counted(found)))
+        return 0
     config = with_llm(read_fields(args, RunConfig, data=args.name))
     execution = read_fields(args, Execution)
     with stdout_for_json(args.json):
@@ -68,6 +89,14 @@ def run(args: argparse.Namespace) -> int:
             print(f'no report.html: {error}', file=sys.stderr)
     print_result(args.json, results, _text(records, results))
     return 0
+
+
+def _counted(found: dict[str, Any]) -> Iterator[str]:
+    for name, value in found.items():
+        if isinstance(value, dict):
+            yield f'{name.replace("_", " ")}: {", ".join(f"{key} {n}" for key, n in value.items())}'
+        else:
+            yield f'{name.replace("_", " ")}: {value}'
 
 
 def _text(records: list[QuestionRecord], results: dict[str, Any]) -> str:

@@ -6,6 +6,11 @@ import importlib
 NAMES = {
     'navqa': ('data_set', "the questions of the ReMEmbR paper, with upstream's labels"),
     'oc-navqa': ('data_set', 'the same questions with the corrected labels of OC-NaVQA'),
+    'openeqa': ('data_set', "OpenEQA's questions about its episode histories, marked by a language model"),
+    'findingdory-hub': ('data_set', "FindingDory's videos: which frames show where to go"),
+    'infini-thor': ('data_set', "infinity-THOR's questions about clues in its trajectories"),
+    'env-qa': ('data_set', "Env-QA's questions about what happens in its videos"),
+    'vq3d': ('data_set', "Ego4D's queries for where objects are"),
     'building': ('data_set', 'questions about a rendered building, from its truth file'),
     'findingdory': ('data_set', 'instructions about what a robot did yesterday in simulated homes'),
     'embodied': ('embodied', 'tasks carried out step by step in simulated homes that a robot remembers'),

@@ -8,7 +8,7 @@ import pytest
 from std_srvs.srv import Trigger
 
 from remembr_bench.evaluation.records.config import RunConfig
-from remembr_bench.evaluation.run.loading import remember_bag
+from remembr_bench.evaluation.run.recordings import remember_bag
 from remembr_msgs.action import Ask
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_ros.cli.main import main

@@ -1,6 +1,7 @@
 """What a data set consists of: questions with their windows and what is true."""
 
 from collections.abc import Mapping
+from collections.abc import Sequence as Several
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -17,6 +18,14 @@ CORRECT_WITHIN_MIN = 2.0
 
 LENGTHS = ('SHORT', 'MEDIUM', 'LONG')
 """How long the history is that a question looks back on, as the paper groups them."""
+
+
+FIFTHS = ('0.0-0.2', '0.2-0.4', '0.4-0.6', '0.6-0.8', '0.8-1.0')
+
+
+def fifth(share: float) -> str:
+    """Return the fifth in which a share of a whole lies, 0 to 1."""
+    return FIFTHS[min(int(share * len(FIFTHS)), len(FIFTHS) - 1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +64,7 @@ class Sample:
     :param window_ns: start of the first and end of the last of them
     :param memories: how many they are
     :param relevant: ids of the memories that show the answer
-    :param category: of a task, by which figures are told
+    :param category: by which figures are told; groups: more of these, by what they are called
     """
 
     id: str
@@ -67,6 +76,16 @@ class Sample:
     relevant: frozenset[str]
     truth: Truth
     category: str = ''
+    groups: Mapping[str, str] = field(default_factory=dict)
+
+
+class Marks(Protocol):
+    """Gives marks to answers in words; remembr_bench.evaluation.metrics.judge.Judge is one."""
+
+    def mark(
+        self, question: str, reference: str, answer: str, also_right: Several[str] = ()
+    ) -> tuple[int | None, str]:
+        """Return a mark from 1 to 5, None: there is none; and why."""
 
 
 class Trial(Protocol):
@@ -75,8 +94,10 @@ class Trial(Protocol):
     def planner(self, name: str, sample_id: str, seed: int) -> Planner | None:
         """Return the planner of a name that only a trial has; None: it is any other one."""
 
-    def score(self, sample_id: str, answer: Answer | None) -> tuple[bool, dict[str, float], str]:
-        """Return whether a task is fulfilled, figures, and why nothing could be judged; empty: it was."""
+    def score(
+        self, sample_id: str, answer: Answer | None, judge: Marks | None = None
+    ) -> tuple[bool | None, dict[str, float], str]:
+        """Return whether a task is fulfilled, None: nobody can tell; figures; and why it was not judged."""
 
     def close(self) -> None:
         """Let go of what it holds."""

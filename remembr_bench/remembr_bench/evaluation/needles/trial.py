@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from remembr_bench.evaluation.baselines.one_call import CHARACTERS_PER_TOKEN
-from remembr_bench.evaluation.datasets.sample import DecidedPlanner, Truth
+from remembr_bench.evaluation.datasets.sample import DecidedPlanner, Marks, Truth, fifth
 from remembr_bench.evaluation.datasets.sample import Sequence as Drive
 from remembr_bench.evaluation.findingdory.episode import HomeEpisode, relive
 from remembr_bench.evaluation.findingdory.sequence import kept_of, sample_of
@@ -67,7 +67,9 @@ class NeedleTrial:
         named = ' and '.join(self.truth.titles[number] for number in sorted(needle.right))
         return Truth(Kind.TEXT, text=named or f'{needle.number} times')
 
-    def score(self, sample_id: str, answer: Answer | None) -> tuple[bool, dict[str, float], str]:
+    def score(
+        self, sample_id: str, answer: Answer | None, judge: Marks | None = None
+    ) -> tuple[bool, dict[str, float], str]:
         """Return whether an answer is right, the figures depth, tokens and clues, and what is wrong."""
         needle, depth = self.needles[sample_id]
         figures = {'tokens': self.tokens, 'clues': float(len(needle.clues_ns))}
@@ -164,10 +166,20 @@ def load_trajectory(config: RunConfig, seed: int, tokens: int) -> Drive:
     memories = kept_of(config, episode.memories)
     now_ns = max(memory.end_ns for memory in memories) + LATER_NS
     samples = tuple(
-        sample_of(memories, number, Question(needle.text, now_ns), trial.truth_of(needle), needle.category)
-        for number, (needle, _) in trial.needles.items()
+        replace(
+            sample_of(
+                memories, number, Question(needle.text, now_ns), trial.truth_of(needle), needle.category
+            ),
+            groups=_groups(needle, depth, str(tokens)),
+        )
+        for number, (needle, depth) in trial.needles.items()
     )
     return Drive(name, memories, samples, (), trial=trial)
+
+
+def _groups(needle: Needle, depth: float | None, length: str) -> dict[str, str]:
+    clues = {0: 'none', 1: 'single'}.get(len(needle.clues_ns), 'several')
+    return {'clues': clues, 'length': length} | ({} if depth is None else {'depth': fifth(depth)})
 
 
 def tokens_of(memories: Sequence[Memory]) -> float:

@@ -77,7 +77,10 @@ class RunConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra='forbid')
 
-    data: Literal['navqa', 'oc-navqa', 'building', 'findingdory', 'needles'] = 'navqa'
+    data: Literal[
+        'navqa', 'oc-navqa', 'building', 'findingdory', 'needles',
+        'openeqa', 'findingdory-hub', 'infini-thor', 'env-qa', 'vq3d',
+    ] = 'navqa'  # fmt: skip
     folder: str = option(
         '',
         "its folder: data.csv or oc_navqa_data.csv, or upstream's data; of a building: bag and truth.json",
@@ -102,6 +105,10 @@ class RunConfig(BaseModel):
         'S',
         gt=0.5,
         le=600.0,
+    )
+    episodes: tuple[str, ...] = option((), 'only these (default: all whose pictures are there)', 'NAME')
+    subsample: int | None = option(
+        None, 'so many pictures of an episode, evenly spread (default: all)', 'N', ge=1
     )
     homes: Seeds = option((), 'seeds of the homes', 'SEED')
     lengths: Seeds = option(
@@ -128,7 +135,15 @@ class RunConfig(BaseModel):
     rounds: int = option(_AGENT.rounds, 'of recalling', 'N', ge=1, le=10)
     calls_per_round: int = option(_AGENT.calls_per_round, "the paper's k", 'K', ge=1, le=10)
     memories_per_call: int = option(_AGENT.memories_per_call, "the paper's m", 'M', ge=1, le=50)
-    frames: int = option(50, 'of the planner frames', 'N', ge=1, le=1000)
+    frames: int = option(50, 'of the planner frames, at most', 'N', ge=1, le=4000)
+    frame_rate: float = option(
+        0.0,
+        'of the planner frames: so many in a second of the history, as the paper has 2; a question with more '
+        'than --frames is refused (default: evenly spread)',
+        'HZ',
+        ge=0.0,
+        le=30.0,
+    )
     context_tokens: int = option(100_000, 'of the planner all_captions', 'N', ge=1_000)
     embedder: str = option('', 'sentence-transformers model, by name or folder', 'NAME')
     hybrid: bool = option(True, 'recall by meaning alone, not by words', flag='--no-hybrid')

@@ -78,7 +78,8 @@ class QuestionRecord(_Record):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     latency_sec: float | None = None
-    category: str = ''  # of a task
+    category: str = ''  # by which figures are told
+    groups: dict[str, str] = Field(default_factory=dict)  # more of these, by what they are called
     figures: dict[str, float] = Field(default_factory=dict)  # of a task: see remembr_bench.evaluation.tasks
 
     @property

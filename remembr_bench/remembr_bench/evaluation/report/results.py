@@ -29,8 +29,23 @@ TASK_FIGURES = {
     'sc_sr': 'SC-SR',
     'll_sr': 'LL-SR',
     'll_spl': 'LL-SPL',
+    'll_sr_all': 'LL-SR, all',
 }
-FIFTHS = ('0.0-0.2', '0.2-0.4', '0.4-0.6', '0.6-0.8', '0.8-1.0')
+FIGURES = {
+    **TASK_FIGURES,
+    'accuracy': 'right',
+    'llm_match': 'LLM-Match',
+    'mark': 'mark, 1 to 5',
+    'exact': 'exact',
+    'relaxed': 'relaxed',
+    'score': "upstream's score",
+    'named': 'named',
+    'roles': 'roles',
+    'f1': 'token F1',
+    'success': 'success',
+    'l2_m': 'L2 [m]',
+}
+"""Titles of what tasks, and answers about episodes, are measured by."""
 TASKS_CAUTION = (
     'These homes are simpler than those of Habitat, and the words of the instructions are others: figures '
     'compare planners with each other, not with papers.'
@@ -55,7 +70,7 @@ def results_json(
 
     :param excluded: rows that were not asked
     """
-    tasks = _task_results(records, excluded := list(excluded)) if any(r.category for r in records) else {}
+    tasks = _by_groups(records, excluded := list(excluded)) if any(r.category for r in records) else {}
     groups = by_group(records)
     correct = {name: fraction(group) for name, group in groups.items()}
     answered = [record for record in records if record.outcome is Outcome.ANSWERED]
@@ -113,73 +128,70 @@ def _over_seeds(records: Records) -> float | None:
     return statistics.stdev(values) if len(values) > 1 else None
 
 
-def _task_results(records: Records, excluded: Iterable[Excluded]) -> dict[str, Any]:
-    """Return what tasks have beside the rest; intervals, 95 %, resample homes. LL figures are over what HL
-    reached."""
-    if any('clues' in record.figures for record in records):
-        return _needle_results(records)
-    homes: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    for row in excluded:
-        homes[row.question, row.reason].append(row.id)
-    categories = dict.fromkeys(record.category for record in records)
-    return {
-        'caution': TASKS_CAUTION,
-        'overall': _of_tasks(records),
-        'by_category': {name: _of_tasks([r for r in records if r.category == name]) for name in categories},
-        'unfilled': [
-            {'template': template, 'why': reason, 'homes': names}
-            for (template, reason), names in homes.items()
-        ],
-    }
+def _by_groups(records: Records, excluded: Iterable[Excluded]) -> dict[str, Any]:
+    """Return what tasks, and questions about episodes, have beside the rest: figures by category and group.
+
+    Intervals, 95 %, resample homes or episodes. LL-SR and LL-SPL are over what HL reached.
+    """
+    names = [name for name in FIGURES if any(_figure(record, name) is not None for record in records)]
+    keys = dict.fromkeys(key for record in records for key in record.groups)
+    found: dict[str, Any] = {'overall': _figures(records, names)}
+    for key in ('category', *keys):
+        groups = grouped(records, key)
+        found[f'by_{key}'] = {name: _figures(group, names) for name, group in groups.items()}
+    if {'length', 'depth'} <= {*keys}:
+        lengths = grouped(records, 'length').items()
+        found['by_cell'] = {
+            length: {name: _figures(cell, names) for name, cell in grouped(group, 'depth').items()}
+            for length, group in lengths
+        }
+        found['cost'] = {'by_length': {length: _length_cost(group) for length, group in lengths}}
+    if 'hl_sr' in names:
+        homes: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        for row in excluded:
+            homes[row.question, row.reason].append(row.id)
+        why = [{'template': text, 'why': reason, 'homes': ids} for (text, reason), ids in homes.items()]
+        found |= {'caution': TASKS_CAUTION, 'unfilled': why}
+    elif 'accuracy' in names:
+        found['caution'] = NEEDLES_CAUTION
+    return found
 
 
-def _of_tasks(records: Records) -> dict[str, Any]:
+def grouped(records: Records, key: str) -> dict[str, Records]:
+    """Return the records by their category or a group, without those that have none."""
+    groups: defaultdict[str, list[QuestionRecord]] = defaultdict(list)
+    for record in records:
+        if name := record.category if key == 'category' else record.groups.get(key):
+            groups[name].append(record)
+    if key == 'category':
+        return dict(groups)
+    return {name: groups[name] for name in sorted(groups, key=lambda name: (len(name), name))}
+
+
+def _figures(records: Records, names: Iterable[str]) -> dict[str, Any]:
     figures: dict[str, Any] = {'n': len(records)}
-    for name in TASK_FIGURES:
-        values = ((record.sequence, record.figures[name]) for record in records if name in record.figures)
+    for name in names:
+        # Trajectories of one home are told from each other by their length.
+        values = (
+            (record.sequence.removesuffix(f'-{record.groups.get("length")}'), value)
+            for record in records
+            if (value := _figure(record, name)) is not None
+        )
         figures[name], figures[f'{name}_interval'] = home_mean(values)
     return figures
 
 
-def _needle_results(records: Records) -> dict[str, Any]:
-    """Depth is that of the oldest clue; what has no clue has none."""
-    lengths = _grouped(records, 'length')
-    homes = ((record.sequence.rpartition('-')[0], float(bool(record.correct))) for record in records)
-    return {
-        'caution': NEEDLES_CAUTION,
-        'overall': {**_accuracy(records), 'accuracy_interval': home_mean(homes)[1]},
-        **{f'by_{key}': _by(records, key) for key in ('category', 'depth', 'length', 'clues')},
-        'by_cell': {length: _by(group, 'depth') for length, group in lengths.items()},
-        'cost': {'by_length': {length: _needle_cost(group) for length, group in lengths.items()}},
-    }
+def _figure(record: QuestionRecord, name: str) -> float | None:
+    if name == 'accuracy' and 'tokens' in record.figures:
+        return float(bool(record.correct))
+    return record.figures.get(name)
 
 
-def _grouped(records: Records, key: str) -> dict[str, Records]:
-    """Return the records by their length, category, clues or depth; without those that have none."""
-    groups: defaultdict[str, list[QuestionRecord]] = defaultdict(list)
-    for record in records:
-        length = record.sequence.rpartition('-')[2]
-        clues = {0.0: 'none', 1.0: 'single'}.get(record.figures['clues'], 'several')
-        keys = {'length': length, 'category': record.category, 'clues': clues}
-        if 'depth' in record.figures:
-            keys['depth'] = FIFTHS[min(int(record.figures['depth'] * len(FIFTHS)), len(FIFTHS) - 1)]
-        if key in keys:
-            groups[keys[key]].append(record)
-    return {name: groups[name] for name in sorted(groups, key=lambda name: (len(name), name))}
-
-
-def _by(records: Records, key: str) -> dict[str, dict[str, Any]]:
-    return {name: _accuracy(group) for name, group in _grouped(records, key).items()}
-
-
-def _accuracy(records: Records) -> dict[str, Any]:
-    return {'n': len(records), 'accuracy': fmean(bool(record.correct) for record in records)}
-
-
-def _needle_cost(records: Records) -> dict[str, Any]:
+def _length_cost(records: Records) -> dict[str, Any]:
     cost = cost_figures(records)
+    tokens = [record.figures['tokens'] for record in records if 'tokens' in record.figures]
     return {
         'latency_p50_sec': cost['latency_p50_sec'],
         'prompt_tokens': cost['per_question']['prompt_tokens'],
-        'all_captions_tokens': fmean(record.figures['tokens'] for record in records),
+        'all_captions_tokens': fmean(tokens) if tokens else None,
     }

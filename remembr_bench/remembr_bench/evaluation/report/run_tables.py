@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from remembr_bench.evaluation.datasets.sample import FIFTHS
 from remembr_bench.evaluation.metrics.scores import CUTOFFS, Outcome
 from remembr_bench.evaluation.report.figures import (
     GROUPS,
@@ -16,7 +17,7 @@ from remembr_bench.evaluation.report.figures import (
     of_kind,
     shown,
 )
-from remembr_bench.evaluation.report.results import FIFTHS, TASK_FIGURES
+from remembr_bench.evaluation.report.results import FIGURES
 from remembr_ros.agent.model.answer import Kind
 
 _KINDS = {
@@ -38,7 +39,7 @@ def tables(records: Records, results: Mapping[str, Any]) -> list[ReportTable]:
     :param results: as in results.json
     """
     if 'by_category' in results:
-        return _task_tables(results)
+        return _grouped_tables(results)
     retrieval = figure_table(
         'Retrieval',
         {f'{results["retrievable"]} questions': results['retrieval']},
@@ -81,21 +82,27 @@ def across(runs: Mapping[str, Mapping[str, Any]]) -> ReportTable:
     return figure_table('Correct, retrieval, cost of a question', figures, columns)
 
 
-def _task_tables(results: Mapping[str, Any]) -> list[ReportTable]:
-    groups = {**results['by_category'], 'all': results['overall']}
-    if 'by_cell' in results:
-        groups |= {f'clues: {name}': group for name, group in results['by_clues'].items()}
-        columns = {'n': 'n', 'accuracy': 'right', 'accuracy_interval': '95 % interval'}
-        return [figure_table('Questions', groups, columns, results['caution']), _by_cell(results)]
-    columns = {'n': 'n', **TASK_FIGURES, 'hl_sr_interval': '95 % of HL-SR'}
-    unfilled = [(row['template'], row['why'], str(len(row['homes']))) for row in results['unfilled']]
-    not_filled = ReportTable('Not filled', ('', 'because', 'homes'), tuple(unfilled))
-    return [figure_table('Tasks', groups, columns, results['caution']), *([not_filled] if unfilled else [])]
+def _grouped_tables(results: Mapping[str, Any]) -> list[ReportTable]:
+    overall, besides = results['overall'], ('by_category', 'by_kind', 'by_cell', 'by_length', 'by_depth')
+    columns = {'n': 'n', **{name: title for name, title in FIGURES.items() if name in overall}}
+    main = next(name for name in columns if name != 'n') if len(columns) > 1 else 'n'
+    columns[f'{main}_interval'] = f'95 % of {columns[main]}'
+    groups = {**results['by_category'], 'all': overall}
+    for key, found in results.items():
+        if key.startswith('by_') and key not in besides:
+            groups |= {f'{key[3:]}: {name}': figures for name, figures in found.items()}
+    found = [figure_table('By category', groups, columns, results.get('caution', ''))]
+    found += [_by_cell(results, main)] if 'by_cell' in results else []
+    unfilled = [(row['template'], row['why'], str(len(row['homes']))) for row in results.get('unfilled', ())]
+    return [
+        *found,
+        *([ReportTable('Not filled', ('', 'because', 'homes'), tuple(unfilled))] if unfilled else []),
+    ]
 
 
-def _by_cell(results: Mapping[str, Any]) -> ReportTable:
+def _by_cell(results: Mapping[str, Any], main: str) -> ReportTable:
     groups = {
-        length: {fifth: f'{cell["accuracy"]:.2f} ({cell["n"]})' for fifth, cell in cells.items()}
+        length: {fifth: f'{shown(cell[main])} ({cell["n"]})' for fifth, cell in cells.items()}
         for length, cells in results['by_cell'].items()
     }
     rows = tuple(

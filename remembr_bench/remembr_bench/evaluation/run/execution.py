@@ -20,6 +20,7 @@ from remembr_bench.evaluation.records.folder import RunFolder
 from remembr_bench.evaluation.records.record import QuestionRecord, QuestionTrace
 from remembr_bench.evaluation.report.results import results_json
 from remembr_bench.evaluation.run import loading as datasets
+from remembr_bench.evaluation.run.episodes import ORIGINALS
 from remembr_bench.evaluation.run.planners import RETRIES, get_chats, get_planner
 from remembr_bench.evaluation.run.runner import evaluate, remember
 from remembr_ros.agent.chat.client import ChatClient
@@ -158,6 +159,8 @@ def data_title(config: RunConfig, sequences: list[Sequence]) -> str:
         return f'trajectories {", ".join(sequence.name for sequence in sequences)}'
     if config.homes:
         return f'homes {", ".join(map(str, config.homes))}, objects {config.detections or "as simulated"}'
+    if config.data in ORIGINALS:
+        return f'{config.data}, captioner {config.captioner}, {len(sequences)} episodes'
     source = (
         f'bags, captioner {config.captioner}' if config.bags or config.data == 'building' else config.captions
     )
@@ -184,7 +187,18 @@ def _judge(config: RunConfig, cache: Path, pacer: Pacer | None, timeout_s: float
 
 def _memory_file(sequence: Sequence, config: RunConfig) -> str:
     """Return a file's name: another one for whatever makes other memories of the same drive."""
-    fields = {'detections', 'captions', 'bags', 'captioner', 'vlm', 'vlm_url', 'embedder'}
+    fields = {
+        'data',
+        'subsample',
+        'frame_rate',
+        'detections',
+        'captions',
+        'bags',
+        'captioner',
+        'vlm',
+        'vlm_url',
+        'embedder',
+    }
     made = config.model_dump(mode='json', include=fields | {'segment_length', 'consolidation'})
     if config.homes:
         made['captions_alone'] = config.captions_alone

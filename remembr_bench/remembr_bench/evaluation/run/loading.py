@@ -1,8 +1,7 @@
 """The sequences that a run is about: memories and questions, from files or out of rosbags."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -15,17 +14,10 @@ from remembr_bench.evaluation.datasets.sample import Sample, Sequence
 from remembr_bench.evaluation.findingdory.sequence import load_home
 from remembr_bench.evaluation.needles.trial import load_trajectory
 from remembr_bench.evaluation.records.config import NEEDLE_LENGTHS, RunConfig
-from remembr_bench.evaluation.run.caption_cache import CachingCaptioner
-from remembr_ros.bags.reader import BagReader, open_bag
-from remembr_ros.captioning.captioners.by_name import VLMS, get_captioner
-from remembr_ros.captioning.captioners.vlm_options import read_prompt
-from remembr_ros.captioning.observation import Describer, Remembering, observations
-from remembr_ros.captioning.pose_buffer import PoseBuffer
-from remembr_ros.captioning.segmenter import SegmenterConfig
+from remembr_bench.evaluation.run.episodes import ORIGINALS, load_episodes
+from remembr_bench.evaluation.run.recordings import remember_bag
 from remembr_ros.embedding.embedder import Embedder
-from remembr_ros.errors import BagUnreadable, InvalidRequest
-from remembr_ros.geometry import Lost, StampedPose
-from remembr_ros.images import Frame
+from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.consolidation.rule import consolidate, consolidation_for
 from remembr_ros.memory.exchange.captions_file import ROBOT, TimedMemory
 from remembr_ros.memory.model.record import Memory, Observation
@@ -57,7 +49,9 @@ def load(
     if not config.folder:
         raise InvalidRequest(f'where is {config.data}? Give its folder with --data')
     folder = Path(config.folder).expanduser()
-    if config.data == 'building':
+    if config.data in ORIGINALS:
+        sequences = load_episodes(config, cache, on_frame)
+    elif config.data == 'building':
         sequences = [_building(config, folder, cache, on_frame)]
     else:
         numbers = config.sequences or tuple(sorted(config.bags))
@@ -123,45 +117,3 @@ def _count(starts: list[int], sample: Sample) -> int:
     before_ns = sample.scope.before_ns
     last = bisect_right(starts, before_ns) if before_ns is not None else len(starts)
     return last - bisect_left(starts, sample.window_ns[0])
-
-
-def remember_bag(
-    path: Path,
-    config: RunConfig,
-    cache: Path,
-    *,
-    robot: str,
-    map_id: str,
-    on_frame: Callable[[int, int], None] = lambda done, total: None,
-) -> list[Observation]:
-    """Return the memories of a recording, in the order of time.
-
-    :param config: captioner, segment length and frames of TF count
-    :param cache: folder of the captions that were made before
-    :param on_frame: called with the number of frames read and of all frames
-    :raises BagUnreadable: it is no recording with images
-    :raises CaptionerFailed: the captioner is not installed or not configured
-    """
-    captioner = get_captioner(config.captioner, model=config.vlm or None, base_url=config.vlm_url or None)
-    settings = f'{config.vlm} {read_prompt()}' if config.captioner in VLMS else ''
-    tf = (config.tf[0], config.tf[1]) if config.tf else None
-    with (
-        closing(CachingCaptioner(captioner, cache, settings)) as kept,
-        open_bag(path, tf=tf) as bag,
-    ):
-        events = _counted(bag, on_frame)
-        segments = SegmenterConfig(length_s=config.segment_length) if config.segment_length else None
-        describer, poses = Describer(kept, Remembering(robot, map_id)), PoseBuffer(hold_s=bag.hold_s)
-        found = list(observations(events, describer, segments, poses=poses))
-    if not found:
-        raise BagUnreadable(f'{path}: none of its {bag.frame_count} images can be decoded')
-    return sorted(found, key=lambda observation: observation.memory.start_ns)
-
-
-def _counted(bag: BagReader, on_frame: Callable[[int, int], None]) -> Iterator[Frame | StampedPose | Lost]:
-    done = 0
-    for event in bag.events():
-        if isinstance(event, Frame):
-            done += 1
-            on_frame(done, bag.frame_count)
-        yield event

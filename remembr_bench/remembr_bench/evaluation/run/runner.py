@@ -186,8 +186,10 @@ class _Asked:
         if planner is None:
             scored = Score(Outcome.UNSCORED)
         elif trial is not None:
-            correct, figures, reason = trial.score(sample.id, answer)
+            correct, figures, reason = trial.score(sample.id, answer, self.judge)
             scored = replace(score(truth, answer), correct=correct)
+            if correct is None and scored.outcome is Outcome.ANSWERED:
+                scored = replace(scored, outcome=Outcome.UNSCORED)
         else:
             verdict, reason = self._judged(sample, answer)
             scored = score(truth, answer, verdict)
@@ -222,6 +224,7 @@ class _Asked:
             completion_tokens=cost.completion_tokens,
             latency_sec=max(cost.seconds - trace.waited_s, 0.0) if answer is not None else None,
             category=sample.category,
+            groups=dict(sample.groups),
             figures=figures,
         )
         return record, trace

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from remembr_bench.evaluation.datasets.sample import DecidedPlanner
+from remembr_bench.evaluation.datasets.sample import DecidedPlanner, Marks
 from remembr_bench.evaluation.records.config import PlannerName
 from remembr_bench.evaluation.tasks.goals import Predicate, Quantifier, Task, length, reached, spl, standing
 from remembr_bench.simulation.simulator import Simulator
@@ -49,7 +49,9 @@ class SimulatedTrial:
         missing = Answer(Kind.NOT_SEEN, 'There is no such memory.', name)
         return DecidedPlanner(name, answer_at(name, memories) if memories else missing)
 
-    def score(self, sample_id: str, answer: Answer | None) -> tuple[bool, dict[str, float], str]:
+    def score(
+        self, sample_id: str, answer: Answer | None, judge: Marks | None = None
+    ) -> tuple[bool, dict[str, float], str]:
         """Return whether the goal is reached, the figures of all that is measured, and why nothing is.
 
         Figures: hl_sr, hl_spl, dtg_sr, sc_sr; where the goal is reached ll_sr and ll_spl.

@@ -4,6 +4,7 @@ import sys
 import pytest
 
 from remembr_ros.cli.main import main
+from test.unit.evaluation.originals import written as originals
 
 
 @pytest.fixture
@@ -173,3 +174,23 @@ def test_what_is_not_covered_is_printed_and_out_of_the_mean(navqa, clock, capsys
     assert (
         "excluded: SHORT_1 'Did you see a statue?': not covered: nothing is remembered around 8:00:44" in out
     )
+
+
+def test_the_questions_of_an_original_are_counted_without_pictures(tmp_path, capsys):
+    data = str(originals.openeqa(tmp_path / 'openeqa'))
+    assert main(['eval', 'openeqa', '--data', data, '--list', '--json']) == 0
+    counts = json.loads(capsys.readouterr().out)
+    assert (counts['questions'], counts['episodes'], counts['with_pictures']) == (3, 2, 2)
+    assert main(['eval', 'openeqa', '--data', data, '--list']) == 0
+    assert 'by history: hm3d 2, scannet 1' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize('name', ['navqa', 'openeqa'])
+def test_help_offers_only_planners_that_are_taken(name, capsys):
+    with pytest.raises(SystemExit):
+        main(['eval', name, '--help'])
+    shown = capsys.readouterr().out
+    assert 'all_captions' in shown
+    assert not [planner for planner in ('random', 'text_memory') if planner in shown]
+    with pytest.raises(SystemExit):
+        main(['eval', name, '--data', '.', '--planner', 'random'])

@@ -185,3 +185,26 @@ def test_a_judge_is_not_redirected() -> None:
         assert correct is None
         assert 'redirects' in reason
         assert not elsewhere.requests
+
+
+@pytest.mark.parametrize(('content', 'mark'), [('{"mark": 4, "reason": "Nearly."}', 4), ('{"mark": "2"}', 2)])
+def test_a_mark_is_read_and_kept(tmp_path: Path, content: str, mark: int):
+    chat = ScriptedChat([Reply(content)])
+    first = Judge(chat, tmp_path).mark(*TEXTS, also_right=['crimson'])
+    assert first[0] == mark
+    ((messages, _),) = chat.asked
+    assert json.loads(messages[1].content)['also_right'] == ['crimson']
+    assert Judge(ScriptedChat([]), tmp_path).mark(*TEXTS, also_right=['crimson']) == first, 'kept'
+    other = Judge(ScriptedChat([Reply('{"mark": 1}')]), tmp_path)
+    assert other.mark(*TEXTS)[0] == 1, 'without the further answer it is another question'
+
+
+@pytest.mark.parametrize(
+    'content', ['{"mark": 0}', '{"mark": 6}', '{"mark": 3.5}', '{"mark": 2} {"mark": 4}', '5']
+)
+def test_what_is_no_mark_from_1_to_5_is_asked_again_and_then_none(content: str):
+    chat = ScriptedChat([Reply(content), Reply(content)])
+    mark, why = Judge(chat).mark(*TEXTS)
+    assert mark is None
+    assert 'gave no verdict in 2 replies' in why
+    assert '"mark": 1 to 5' in chat.asked[1][0][-1].content

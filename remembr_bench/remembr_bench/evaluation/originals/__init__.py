@@ -1,0 +1,1 @@
+"""The data sets of papers as their authors ship them. Start at episodes.py; a file each."""

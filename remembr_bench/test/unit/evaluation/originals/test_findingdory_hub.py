@@ -1,0 +1,51 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remembr_bench.evaluation.originals.findingdory_hub import accuracies, read_goals
+
+FRAMES = st.lists(st.integers(0, 50), min_size=1, max_size=5, unique=True)
+
+
+@pytest.mark.parametrize(
+    ('answer', 'goals'),
+    [
+        ('[[12, 13], [40]]', ({12, 13}, {40})),
+        ('[7, 8]', ({7, 8},)),
+        ([[1], [2]], ({1}, {2})),
+        ('[["3"]]', ({3},)),
+    ],
+)
+def test_frames_of_an_answer_are_read(answer, goals):
+    assert read_goals(answer) == goals
+
+
+@pytest.mark.parametrize('answer', ['', 'none', '[]', '[[]]', '[[1], []]', '[[1, "x"]]', None, 5])
+def test_an_answer_without_frames_is_refused(answer):
+    with pytest.raises(ValueError, match=r'frame'):
+        read_goals(answer)
+
+
+@pytest.mark.parametrize(
+    ('said', 'goals', 'found'),
+    [
+        ([[1, 2]], ({1, 2},), (1.0, 1.0)),
+        ([[1]], ({1, 2},), (0.0, 1.0)),
+        ([[1, 9]], ({1, 2},), (0.0, 0.5)),
+        ([[1], [5]], ({1, 2}, {3}), (0.0, 0.0)),
+        ([[1], [3, 4]], ({1, 2}, {3}), (0.0, 0.5)),
+        ([[1]], ({1}, {2}), (0.0, 0.0)),
+        ([], ({1},), (0.0, 0.0)),
+    ],
+)
+def test_accuracy_is_exact_or_the_product_of_the_parts_that_are_right(said, goals, found):
+    assert accuracies(said, tuple(map(frozenset, goals))) == found
+
+
+@given(st.lists(FRAMES, min_size=1, max_size=4))
+def test_what_is_exact_is_right_in_each_place(goals):
+    assert accuracies(goals, tuple(map(frozenset, goals))) == (1.0, 1.0)
+    assert (
+        accuracies([[frame for frame in goal if frame >= 0] for goal in goals[1:]], (frozenset({99}),))[1]
+        == 0.0
+    )

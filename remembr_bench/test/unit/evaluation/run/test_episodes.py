@@ -1,0 +1,203 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from remembr_bench.evaluation.records.config import run_config
+from remembr_bench.evaluation.report.run_tables import tables
+from remembr_bench.evaluation.run.episodes import load_episodes, original
+from remembr_bench.evaluation.run.execution import Execution, carry_out
+from remembr_ros.errors import BagUnreadable, InvalidRequest
+from test.scripted.server import ScriptedReply, ScriptedServer
+from test.unit.evaluation.originals import written as originals
+
+MAKERS: dict[str, Callable[[Path], Path]] = {
+    'openeqa': originals.openeqa,
+    'findingdory-hub': originals.findingdory,
+    'infini-thor': originals.infini_thor,
+    'env-qa': originals.env_qa,
+    'vq3d': originals.vq3d,
+}
+
+
+@pytest.fixture(autouse=True)
+def _colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        'remembr_bench.evaluation.run.recordings.get_captioner', lambda *_, **__: originals.ColourCaptioner()
+    )
+
+
+def _run(tmp_path: Path, data: str, **values: Any) -> tuple[Any, dict[str, Any]]:
+    folder = MAKERS[data](tmp_path / data)
+    config = run_config(data=data, folder=str(folder), embedder='hashing', **values)
+    return carry_out(config, Execution(cache=tmp_path / 'cache', out=tmp_path / 'out'))
+
+
+def _answers(tmp_path: Path) -> dict[str, Any]:
+    rows = map(json.loads, (tmp_path / 'out/answers.jsonl').read_text().splitlines())
+    return {row['id']: row for row in rows}
+
+
+def test_openeqa_is_marked_from_1_to_5_by_a_judge_that_is_told_all_right_answers(tmp_path: Path):
+    def reply(body: dict[str, Any]) -> ScriptedReply:
+        asked = json.loads(body['messages'][-1]['content'])
+        return ScriptedReply(json.dumps({'mark': 5 if 'also_right' in asked else 3, 'reason': 'so'}))
+
+    with ScriptedServer(reply) as server:
+        _, results = _run(tmp_path, 'openeqa', judge='judge', judge_url=server.url)
+        asked = [json.loads(request.body['messages'][-1]['content']) for request in server.requests]
+    assert [one['reference'] for one in asked] == ['Red', 'Yes']
+    assert asked[1]['also_right'] == ['Yes, there is', 'there is one']
+    overall = results['overall']
+    assert (overall['n'], overall['mark'], overall['llm_match']) == (2, 4.0, 0.75)
+    assert results['by_category']['object recognition']['llm_match'] == 1.0
+    assert set(results['by_history']) == {'hm3d'}
+    assert [row['reason'].startswith('there is no ') for row in results['excluded']] == [True], 'ScanNet'
+    text = '\n'.join(table.text() for table in tables([], results))
+    assert 'LLM-Match' in text
+    assert 'attribute recognition' in text
+
+
+def test_without_a_judge_openeqa_is_unscored_and_what_is_not_answered_is_marked_1(tmp_path: Path):
+    records, results = _run(tmp_path, 'openeqa')
+    assert {record.outcome.value for record in records} <= {'unscored', 'not_seen'}
+    assert all(record.figures == {} for record in records if record.outcome.value == 'unscored')
+    assert results['outcomes']['unscored'] >= 1
+
+
+def test_an_episode_has_the_pictures_and_poses_of_its_folder_and_no_depth(tmp_path: Path):
+    folder = originals.openeqa(tmp_path / 'openeqa')
+    config = run_config(data='openeqa', folder=str(folder))
+    (sequence,) = load_episodes(config, tmp_path, lambda *_: None)
+    assert [memory.caption for memory in sequence.memories] == ['I see a red wall.', 'I see a green wall.']
+    first, second = (memory.pose for memory in sequence.memories)
+    assert first is not None
+    assert second is not None
+    assert second.x - first.x == pytest.approx(3.0)
+    assert all(sequence.images.values())
+
+
+def test_findingdory_answers_are_frames_of_the_video_and_figures_by_category_and_interactions(tmp_path: Path):
+    _, results = _run(tmp_path, 'findingdory-hub')
+    answers = _answers(tmp_path)
+    assert answers['task_1-0']['figures'] == {'exact': 0.0, 'relaxed': 1.0}
+    assert answers['task_1-1']['figures']['relaxed'] == 0.0, 'the blue wall is in other frames'
+    assert answers['task_50-2']['figures']['relaxed'] == 0.0, 'one place of two'
+    assert set(results['by_category']) == {'Object Recall', 'Unordered Revisitation'}
+    assert results['by_interactions']['03']['n'] == 3
+    assert results['by_category']['Object Recall']['relaxed'] == 0.5
+    assert [row['id'] for row in results['excluded']] == ['task_2-3']
+    assert results['retrieval']['recall@15'] is not None
+
+
+@pytest.mark.parametrize('end', ['csv', 'json', 'jsonl'])
+def test_findingdory_is_read_from_other_tables_too(tmp_path: Path, end: str):
+    folder = originals.findingdory(tmp_path / 'hub', end)
+    config = run_config(data='findingdory-hub', folder=str(folder))
+    assert original(config).counts()['by_task'] == {'task_1': 2, 'task_50': 1}
+
+
+def test_of_a_video_that_is_subsampled_frames_keep_their_numbers(tmp_path: Path):
+    folder = originals.findingdory(tmp_path / 'hub')
+    for subsample, numbers in ((None, [*range(12)]), (4, [0, 4, 7, 11])):
+        config = run_config(data='findingdory-hub', folder=str(folder), subsample=subsample)
+        (sequence,) = load_episodes(config, tmp_path, lambda *_: None)
+        assert list(sequence.trial.frames.values()) == numbers
+        assert [memory.pose.x for memory in sequence.memories] == numbers, 'on a line: nobody knows where'
+        places = {memory.id: frame for memory, frame in zip(sequence.memories, numbers, strict=True)}
+        assert {places[one] for one in sequence.samples[0].relevant} == {3, 4, 5} & {*numbers}
+
+
+def test_infinity_thor_is_told_by_type_depth_clues_and_length(tmp_path: Path):
+    _, results = _run(tmp_path, 'infini-thor')
+    assert results['by_clues'] == {
+        'single': {**results['by_clues']['single'], 'n': 2},
+        'several': {**results['by_clues']['several'], 'n': 1},
+    }
+    assert {name: found['n'] for name, found in results['by_depth'].items()} == {
+        '0.0-0.2': 1,
+        '0.4-0.6': 1,
+        '0.8-1.0': 1,
+    }
+    assert set(results['by_length']) == {'to 32k'}
+    assert results['by_cell']['to 32k']['0.4-0.6']['named'] == 1.0, 'yes, a green wall'
+    assert {'yes or no', 'what'} == set(results['by_category'])
+    (row,) = results['excluded']
+    assert '[12] is not among 10 pictures' in row['reason']
+
+
+def test_trajectories_with_other_pictures_than_their_metadata_tells_are_excluded(tmp_path: Path):
+    folder = originals.infini_thor(tmp_path / 'thor')
+    (folder / 'metadata/t1/metadata.json').write_text('{"img_idx": [0, 1]}')
+    found = original(run_config(data='infini-thor', folder=str(folder)))
+    assert not found.episodes
+    assert all('metadata.json tells of 2' in row.reason for row in found.excluded if '[12]' not in row.reason)
+
+
+def test_env_qa_compares_roles_where_their_values_are_known(tmp_path: Path):
+    _, results = _run(tmp_path, 'env-qa')
+    assert results['overall']['n'] == 2
+    assert _answers(tmp_path)['1']['figures'] == {'f1': 1.0, 'roles': 1.0}
+
+
+def test_env_qa_without_values_of_roles_compares_words(tmp_path: Path):
+    folder = originals.env_qa(tmp_path / 'env', space=False)
+    config = run_config(data='env-qa', folder=str(folder), embedder='hashing')
+    _, results = carry_out(config, Execution(cache=tmp_path / 'cache'))
+    assert 'roles' not in results['overall']
+    assert results['overall']['f1'] is not None
+
+
+def test_vq3d_places_frames_in_the_world_of_the_annotations(tmp_path: Path):
+    records, results = _run(tmp_path, 'vq3d')
+    (record,) = records
+    # Boxes at (0, 2, 0) and (0.2, 2, 0) are at (2, 0, 0) and (2, -0.2, 0) in the world of the poses.
+    assert record.truth.positions == ((2.0, 0.0, 0.0),)
+    assert record.figures['success'] == 1.0
+    assert record.figures['l2_m'] == pytest.approx(abs(2.0 - record.answer.position[0]), abs=1e-6)
+    assert 1.0 <= record.answer.position[0] <= 1.9, 'where the wall was green'
+    assert next(row['reason'] for row in results['excluded']).startswith('it tells no title')
+
+
+def test_without_pictures_the_questions_are_counted_and_refused_with_where_to_get_them(tmp_path: Path):
+    folder = originals.openeqa(tmp_path / 'openeqa')
+    (folder / 'frames').rename(tmp_path / 'elsewhere')
+    config = run_config(data='openeqa', folder=str(folder))
+    assert original(config).counts() | {'by_category': {}} == {
+        'questions': 3,
+        'episodes': 2,
+        'with_pictures': 0,
+        'episodes_with_pictures': 0,
+        'excluded': 0,
+        'by_category': {},
+        'by_history': {'hm3d': 2, 'scannet': 1},
+    }
+    with pytest.raises(
+        BagUnreadable, match=r'3 questions \(attribute recognition 1.*no pictures.*Get them: https'
+    ):
+        load_episodes(config, tmp_path, lambda *_: None)
+
+
+def test_only_episodes_that_are_there_can_be_wanted(tmp_path: Path):
+    folder = originals.openeqa(tmp_path / 'openeqa')
+    wanted = run_config(data='openeqa', folder=str(folder), episodes=('hm3d-v0-000-hm3d-AAAA',))
+    assert original(wanted).counts()['questions'] == 2
+    with pytest.raises(InvalidRequest, match="no episode 'nothing'"):
+        original(run_config(data='openeqa', folder=str(folder), episodes=('nothing',)))
+
+
+@pytest.mark.parametrize('data', [*MAKERS])
+@pytest.mark.parametrize('content', ['', '[]', '{"a": 1}', '[{"a": 1}]', 'traj_id\n1', '\0'])
+def test_files_that_are_something_else_are_refused_with_their_name(tmp_path: Path, data: str, content: str):
+    names = {'openeqa': 'open-eqa-v0.json', 'findingdory-hub': 'validation.json', 'vq3d': 'vq3d_val.json'}
+    name = names.get(data, 'qa_set_nieh_single_clue.csv' if data == 'infini-thor' else 'test_question.json')
+    with pytest.raises(BagUnreadable, match='has no '):
+        original(run_config(data=data, folder=str(tmp_path)))
+    (tmp_path / name).write_text(content)
+    if (data, content) == ('openeqa', '[]'):
+        assert original(run_config(data=data, folder=str(tmp_path))).counts()['questions'] == 0
+        return
+    with pytest.raises(BagUnreadable, match=name):
+        original(run_config(data=data, folder=str(tmp_path)))
