@@ -35,7 +35,7 @@ EPISODES = {
     'recall': GROUPS['recall'],
 }
 HOMES = {
-    'findingdory': ('detections', 'fillings'),
+    'findingdory': ('detections', 'fillings', 'frames'),
     'needles': ('lengths', 'fillings'),
 }
 """What decides about the tasks of those in simulated homes."""
@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             *IN_HOMES,
             required=('homes',),
             detections={'choices': [level.name for level in LEVELS]},
-            planner={'choices': [planner.value for planner in TASK_PLANNERS]},
+            planner={'choices': [p.value for p in TASK_PLANNERS if (name, p.value) != ('needles', 'frames')]},
             embedder={'default': 'hashing'},
         )
     else:

@@ -10,7 +10,7 @@ from remembr_ros.geometry import Point
 from remembr_ros.navigation.grid import Grid, Points, walls_between
 
 ROBOT_M = 0.22  # radius of the robot
-SEARCHES = 16  # whose outcome is kept
+SEARCHES = 64  # whose outcome is kept, half a megabyte each
 
 _Found = tuple[NDArray[np.float64], NDArray[np.int32]]
 """Of each cell how far it is [m], and from which one."""

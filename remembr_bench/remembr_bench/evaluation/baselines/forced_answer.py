@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import ClassVar
 
 from remembr_ros.agent.chat.bounded_call import complete
-from remembr_ros.agent.chat.client import ChatClient, Message, Reply, ToolCall
+from remembr_ros.agent.chat.client import ChatClient, Message, Reply, Tool, ToolCall
 from remembr_ros.agent.llm.answer_call import AnswerCall, cited
 from remembr_ros.agent.llm.evidence import Evidence
 from remembr_ros.agent.llm.reply_text import MAX_REPLY, calls_in_text
@@ -20,8 +20,6 @@ from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.errors import ReplyInvalid, Ungrounded
 from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.recall_protocol import Recall
-
-ANSWER_TOOLS = tuple(tool for tool in TOOLS if tool.name == ANSWER)
 
 MAX_MEMORIES = 1_000  # as many as a recall returns
 
@@ -37,6 +35,9 @@ class ForcedAnswerPlanner(ABC):
 
     CAPTIONS_SHOWN: ClassVar[bool]
     """Then a text may have no numbers but theirs; frames may show others."""
+
+    TOOLS: ClassVar[tuple[Tool, ...]] = tuple(tool for tool in TOOLS if tool.name == ANSWER)
+    WANTED: ClassVar[str] = 'Call `answer`.'
 
     def __init__(self, chat: ChatClient, call_timeout_s: float) -> None:
         self._chat = chat
@@ -82,14 +83,13 @@ class ForcedAnswerPlanner(ABC):
             reply = complete(
                 self._chat,
                 messages,
-                ANSWER_TOOLS,
-                must_call=ANSWER,
+                self.TOOLS,
+                must_call=ANSWER if self.TOOLS else None,
                 run=run,
                 call_timeout_s=self._call_timeout_s,
             )
             try:
-                answer = ground(self._claim(reply, evidence, question), question, self.name)
-                return with_facts(replace(answer, cost=run.ledger.usage), question)
+                return replace(self._answer(reply, evidence, question), cost=run.ledger.usage)
             except Ungrounded as error:
                 if attempt > 1:
                     raise Ungrounded(f'{self.name} could not support its answer: {error}') from error
@@ -100,8 +100,15 @@ class ForcedAnswerPlanner(ABC):
                         f'{self.name} sent {attempt} replies that could not be used (the last: {error}); '
                         'try a larger model'
                     ) from error
-                complaint = f'error: {error}. Call `answer`.'
+                complaint = f'error: {error}. {self.WANTED}'
             messages = (*messages, *_sent_back(reply, complaint))
+
+    def _answer(self, reply: Reply, evidence: Evidence, question: Question) -> Answer:
+        """Return what a reply says.
+
+        :raises Ungrounded: it has no support; ReplyInvalid: it is no answer
+        """
+        return with_facts(ground(self._claim(reply, evidence, question), question, self.name), question)
 
     def _claim(self, reply: Reply, evidence: Evidence, question: Question) -> Claim:
         calls: tuple[ToolCall, ...] = reply.tool_calls or calls_in_text(reply.content)

@@ -3,18 +3,24 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from pydantic import NonNegativeInt, TypeAdapter, ValidationError
+
 from remembr_bench.evaluation.baselines.forced_answer import ForcedAnswerPlanner, prompt
-from remembr_ros.agent.chat.client import ChatClient, Message, Picture
+from remembr_bench.evaluation.datasets.sample import answer_at
+from remembr_ros.agent.chat.client import ChatClient, Message, Picture, Reply
+from remembr_ros.agent.chat.loose_json import objects_in
 from remembr_ros.agent.llm.evidence import Evidence
+from remembr_ros.agent.llm.reply_text import MAX_REPLY
 from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.model.memory_prompt import describe, situation, whereabouts
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.captioning.frame_choice import evenly
-from remembr_ros.errors import InvalidRequest
+from remembr_ros.errors import InvalidRequest, ReplyInvalid, Ungrounded
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, Survey, survey_of
 from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
 from remembr_ros.memory.recall_protocol import Recall
+from remembr_ros.timestamps import format_clock
 
 
 class OneCallPlanner:
@@ -130,6 +136,7 @@ class FramesPlanner(ForcedAnswerPlanner):
 
     :param keyframe: returns the JPEG of a memory's id and an index, such as MemoryStore.keyframe
     :param frames: shown at most, one per memory, evenly spread over the memories that have any
+    :param all_or_none: refuse a question with more, as the paper's multi-frame VLM has to
     """
 
     METHOD = 'frames'
@@ -141,11 +148,12 @@ class FramesPlanner(ForcedAnswerPlanner):
         keyframe: Callable[[str, int], bytes],
         *,
         frames: int = 50,
+        all_or_none: bool = False,
         call_timeout_s: float = 120.0,
     ) -> None:
         super().__init__(chat, call_timeout_s)
         self._keyframe = keyframe
-        self._frames = frames
+        self._frames, self._all_or_none = frames, all_or_none
 
     def _shown(self, hits: list[Hit], older: int, question: Question, evidence: Evidence) -> Message:
         pictured = [hit for hit in hits if hit.memory.keyframes]
@@ -154,8 +162,39 @@ class FramesPlanner(ForcedAnswerPlanner):
                 f'none of {len(hits)} memories has a keyframe: ingest them from a bag (files of captions '
                 'have no frames)'
             )
+        if self._all_or_none and len(pictured) + older > self._frames:
+            raise InvalidRequest(
+                f'its history has {len(pictured) + older} frames, and {self._frames} are shown at most; '
+                'give more --frames, if the model takes them'
+            )
         images = tuple(
-            Picture(whereabouts(label, hit, question), self._keyframe(hit.memory.id, 0))
+            Picture(self._named(label, hit, question), self._keyframe(hit.memory.id, 0))
             for label, hit, _ in evidence.add(evenly(pictured, self._frames))
         )
         return Message('user', f'{situation(question)}\n\n{len(images)} frames, oldest first:', images=images)
+
+    def _named(self, label: str, hit: Hit, question: Question) -> str:
+        return whereabouts(label, hit, question)
+
+
+class FrameIndicesPlanner(FramesPlanner):
+    """The video model of FindingDory (section 5): it names the frames to go to by their numbers, one for each
+    place, in the order in which they are to be visited."""
+
+    METHOD = 'frame_indices'
+    TOOLS = ()
+    WANTED = 'Reply with {"frame_indices": [...]}, one for each place to go to.'
+
+    def _named(self, label: str, hit: Hit, question: Question) -> str:
+        return f'frame {int(label[1:]) - 1}, {format_clock(hit.memory.start_ns, question.zone)}'
+
+    def _answer(self, reply: Reply, evidence: Evidence, question: Question) -> Answer:
+        objects = (data for data, _, _ in objects_in(reply.content[:MAX_REPLY]) if 'frame_indices' in data)
+        try:
+            indices = TypeAdapter(list[NonNegativeInt]).validate_python(next(objects)['frame_indices'])
+            hits = [evidence.cite(f'm{index + 1}') for index in indices]
+        except (StopIteration, ValidationError, KeyError) as error:
+            raise ReplyInvalid(f'that names no frames from 0 to {len(evidence) - 1}') from error
+        if not hits:
+            raise Ungrounded('no frame is named')
+        return answer_at(self.name, [hit.memory for hit in hits])

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from collections.abc import Sequence as Several
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.planner import Planner, Run
 from remembr_ros.geometry import Point
-from remembr_ros.memory.model.recall import Scope
+from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.recall_protocol import Recall
 
@@ -113,6 +113,22 @@ class DecidedPlanner:
     def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
         run.check()
         return self.decided
+
+
+def answer_at(planner: str, memories: Several[Memory]) -> Answer:
+    """Return an answer that wants the robot at the places of memories, in their order."""
+    first = memories[0]
+    answer = Answer(
+        Kind.POSITION,
+        'I chose these.',
+        planner,
+        pose=first.pose,
+        frame_id=first.frame_id,
+        map_id=first.map_id,
+        evidence=tuple(Hit(memory, 1.0) for memory in memories),
+        confidence=1.0,
+    )
+    return replace(answer, every_place=True, in_order=True) if len(memories) > 1 else answer
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from remembr_bench.simulation.homes.rounds import arrival, drive
 from remembr_bench.simulation.tour import misplaced
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.geometry import Pose, distance
+from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.deeds.deed import deed
 from remembr_ros.memory.deeds.object_ids import with_object_ids
 from remembr_ros.memory.model.record import OBJECT, Memory, Observation, memory_id
@@ -52,24 +53,27 @@ class HomeEpisode:
     """What is left of a day.
 
     :param memories: captions, objects, deeds and places, in the order of time
+    :param images: a picture of each caption, JPEG, by its id; none, unless they are wanted
     :param placements: where each thing is at last, by its number
     :param now_ns: when tasks are given, on the next day [ns since the Unix epoch]
     """
 
     memories: tuple[Memory, ...]
+    images: Mapping[str, tuple[bytes, ...]]
     truth: EpisodeTruth
     simulator: HomeSimulator
     placements: Mapping[int, Placement]
     now_ns: int
 
 
-def live(seed: int, noise: Noise | None = None) -> HomeEpisode:
+def live(seed: int, noise: Noise | None = None, *, pictures: bool = False) -> HomeEpisode:
     """Return the episode of a home.
 
     :param noise: objects are detected in the frames with this; None: they are the simulator's
+    :param pictures: keep one of each caption
     :raises RemembrError: pyvista is not installed
     """
-    return relive(generate_day(seed), noise)
+    return relive(generate_day(seed), noise, pictures=pictures)
 
 
 @contextmanager
@@ -91,13 +95,14 @@ def relive(
     *,
     rate_hz: float = RATE_HZ,
     frames: int = FRAMES,
+    pictures: bool = False,
 ) -> HomeEpisode:
     """Return the episode of a day; see :func:`live`.
 
     :param rate_hz: of the camera
     :param frames: of a caption
     """
-    simulator, seeing = HomeSimulator(day.home), _Seeing(day, noise, frames)
+    simulator, seeing = HomeSimulator(day.home), _Seeing(day, noise, frames, pictures=pictures)
     for number, visit in enumerate(day.home.visits):
         seeing.see(number, list(frames_of(day.home, visit, rate_hz)))
     objects = seeing.objects()
@@ -118,7 +123,7 @@ def relive(
     begin_ns = day.home.visits[0].start_ns
     days = (memories[-1].end_ns - begin_ns) // NEXT_DAY_NS + 1
     placements, now_ns = day.home.visits[-1].placements, begin_ns + days * NEXT_DAY_NS
-    return HomeEpisode(tuple(memories), truth, simulator, placements, now_ns)
+    return HomeEpisode(tuple(memories), seeing.images, truth, simulator, placements, now_ns)
 
 
 class _Seeing:
@@ -126,9 +131,10 @@ class _Seeing:
 
     :ivar shown: how many frames show each thing, by its number
     :ivar captions: the memories made of what was seen
+    :ivar images: a picture of each, if they are wanted
     """
 
-    def __init__(self, day: WorkDay, noise: Noise | None, frames: int) -> None:
+    def __init__(self, day: WorkDay, noise: Noise | None, frames: int, *, pictures: bool) -> None:
         self._day, self._home, self._noise = day, day.home, noise
         self._rng = random.Random(f'{day.home.seed} {noise.name if noise else ""}')
         self._rule, self._frames = RemembrRule(), frames
@@ -139,6 +145,8 @@ class _Seeing:
         self._placements = {n: at for visit in self._home.visits for n, at in visit.placements.items()}
         self.shown: NDArray[np.int64] = np.zeros(len(day.home.items) + 1, np.int64)
         self.captions: list[Memory] = []
+        self.images: dict[str, tuple[bytes, ...]] = {}
+        self._pictures = pictures
 
     def pose(self, pose: Pose) -> Pose:
         """Return a pose as the robot knows it."""
@@ -159,6 +167,9 @@ class _Seeing:
                 self._note(number, frame)
             stays = some[-1] is frames[-1]
             self.captions.append(self._caption(some, pixels, max(until_ns - 1, 0) if stays else None))
+            if self._pictures:
+                middle = some[-1] if stays else some[len(some) // 2]
+                self.images[self.captions[-1].id] = (encode_jpeg(middle.bgr, 85),)
 
     def objects(self) -> list[Memory]:
         """Return all objects that it knows."""

@@ -1,14 +1,14 @@
 """A home as a sequence of a run: what the robot remembers of its day, and the tasks of the next one."""
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from remembr_bench.evaluation.datasets.sample import Excluded, Sample, Sequence, Truth
 from remembr_bench.evaluation.findingdory.episode import HomeEpisode, live
 from remembr_bench.evaluation.findingdory.templates import fill_templates
 from remembr_bench.evaluation.objects.run import LEVELS
-from remembr_bench.evaluation.records.config import RunConfig
+from remembr_bench.evaluation.records.config import PlannerName, RunConfig
 from remembr_bench.evaluation.tasks.goals import Task
 from remembr_bench.evaluation.tasks.trial import SimulatedTrial
 from remembr_ros.agent.model.answer import Kind, Question
@@ -27,7 +27,8 @@ def load_home(config: RunConfig, seed: int) -> Sequence:
     :raises RemembrError: pyvista is not installed
     """
     name = f'home-{seed}'
-    episode, tasks, unfilled = _lived(seed, config.detections, config.fillings)
+    pictures = config.planner is PlannerName.FRAMES
+    episode, tasks, unfilled = _lived(seed, config.detections, config.fillings, pictures=pictures)
     memories = kept_of(config, episode.memories)
     trial = SimulatedTrial(
         episode.simulator, {task.id: (task, metres) for task, metres in tasks}, memories, episode.truth.here
@@ -38,12 +39,13 @@ def load_home(config: RunConfig, seed: int) -> Sequence:
             task.id,
             Question(task.instruction, episode.now_ns, episode.truth.here),
             Truth(Kind.POSITION, _positions(task, episode), text=task.template),
-            task.category,
+            category=task.category,
+            groups={'wording': task.wording},
         )
         for task, _ in tasks
     )
     excluded = tuple(Excluded(name, template, why) for template, why in unfilled.items())
-    return Sequence(name, memories, samples, excluded, trial=trial)
+    return Sequence(name, memories, samples, excluded, episode.images, trial)
 
 
 def kept_of(config: RunConfig, memories: Iterable[Memory]) -> tuple[Memory, ...]:
@@ -53,7 +55,13 @@ def kept_of(config: RunConfig, memories: Iterable[Memory]) -> tuple[Memory, ...]
 
 
 def sample_of(
-    memories: tuple[Memory, ...], name: str, question: Question, truth: Truth, category: str
+    memories: tuple[Memory, ...],
+    name: str,
+    question: Question,
+    truth: Truth,
+    *,
+    category: str,
+    groups: Mapping[str, str],
 ) -> Sample:
     """Return what is asked about all that a robot remembers."""
     return Sample(
@@ -66,18 +74,19 @@ def sample_of(
         relevant=frozenset(),
         truth=truth,
         category=category,
+        groups=groups,
     )
 
 
 @lru_cache(KEPT)
 def _lived(
-    seed: int, detections: str, fillings: int
+    seed: int, detections: str, fillings: int, *, pictures: bool
 ) -> tuple[HomeEpisode, list[tuple[Task, float]], dict[str, str]]:
     """Return the episode of a home, and its tasks; what the planners of a grid share takes its time once."""
     levels = {level.name: level for level in LEVELS}
     if detections and detections not in levels:
         raise InvalidRequest(f'there are no detections {detections!r}; there are {", ".join(levels)}')
-    episode = live(seed, levels.get(detections))
+    episode = live(seed, levels.get(detections), pictures=pictures)
     tasks, unfilled = fill_templates(episode.truth, random.Random(f'tasks {seed}'), fillings)
     episode.simulator.close()
     return episode, tasks, unfilled

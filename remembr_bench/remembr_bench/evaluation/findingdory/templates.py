@@ -1,6 +1,7 @@
 """The 60 instructions by their meanings, each filled from the truth of an episode wherever that can be.
 
-Words are this project's own. What is counted are handlings: a thing was picked and put elsewhere.
+Words are this project's own, and a second time after the paper's; see wordings.py. What is counted are
+handlings: a thing was picked and put elsewhere.
 """
 
 import random
@@ -14,6 +15,7 @@ from operator import attrgetter
 from typing import Any
 
 from remembr_bench.evaluation.findingdory.truth import EpisodeTruth, Handling
+from remembr_bench.evaluation.findingdory.wordings import FINDINGDORY, OURS, PAPERS, in_papers_words
 from remembr_bench.evaluation.tasks.goals import Goal, Predicate, Quantifier, Task, Where, shortest
 from remembr_ros.memory.objects.wording import plural
 from remembr_ros.timestamps import NS, format_iso
@@ -50,7 +52,10 @@ class Template:
 def fill_templates(
     truth: EpisodeTruth, rng: random.Random, each: int
 ) -> tuple[list[tuple[Task, float]], dict[str, str]]:
-    """Return at most so many tasks of each template with the shortest ways [m], and why others gave none."""
+    """Return at most so many tasks of each template with the shortest ways [m], and why others gave none.
+
+    Each is there twice, in two wordings.
+    """
     tasks: list[tuple[Task, float]] = []
     unfilled: dict[str, str] = {}
     for number, template in enumerate(TEMPLATES, start=1):
@@ -65,8 +70,13 @@ def fill_templates(
             if metres < float('inf'):
                 made += 1
                 text = re.sub(r'\ba (?=[aeiou])', 'an ', template.text.format(**filling.words))
-                task = Task(f'{number:02}-{made}', template.category, template.text, text, goal)
-                tasks.append((task, metres))
+                for mark, wording, said in (
+                    ('', OURS, text),
+                    ('p', PAPERS, in_papers_words(text, FINDINGDORY)),
+                ):
+                    name = f'{number:02}-{made}{mark}'
+                    task = Task(name, template.category, template.text, said, goal, wording)
+                    tasks.append((task, metres))
         if not made:
             why = 'nobody can stand where it would be fulfilled' if fillings else template.why
             unfilled[template.text] = f'{template.category}: {why}'

@@ -4,7 +4,8 @@ was where."""
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import dist
+
+import numpy as np
 
 from remembr_bench.simulation.homes.home import Interaction
 from remembr_bench.simulation.simulator import Simulator
@@ -101,5 +102,6 @@ class EpisodeTruth:
         return [i for i, one in enumerate(self.handled) if times[self.name(one.thing)] == 1]
 
     def away_m(self, thing: str) -> float:
-        """Return how far a thing is from here [m]."""
-        return dist(self.simulator.things[thing].position[:2], (self.here.x, self.here.y))
+        """Return how far it is to drive to a thing from here [m]."""
+        at = self.simulator.things[thing].position
+        return float(self.simulator.metres((self.here.x, self.here.y), np.array([at[:2]]))[0])

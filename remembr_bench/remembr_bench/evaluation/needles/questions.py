@@ -29,6 +29,7 @@ class Needle:
     :param yes: what is right instead, of a question for yes or no
     :param number: the same of one for a number
     :param clues_ns: when each clue began, the oldest first; of what never was there are none
+    :param papers: the same as the paper asks it; empty: as wordings.py says it
     """
 
     category: str
@@ -37,6 +38,7 @@ class Needle:
     yes: bool | None = None
     number: int | None = None
     clues_ns: tuple[int, ...] = ()
+    papers: str = ''
 
 
 Asked = tuple[Needle, float | None]  # with the depth of its oldest clue; None: it has none
@@ -156,7 +158,20 @@ class NeedleTruth:
             under = self._lies.get(last.receptacle, last)  # it may have been carried since
             clues_ns = tuple(sorted({last.start_ns, max(last.start_ns, under.start_ns)}))
             text = _either(number, 'Where is the {}?', 'Where is the {} now?', 'Where can I find the {}?')
-            yield Needle('final state', text.format(name), frozenset((last.receptacle,)), clues_ns=clues_ns)
+            source = moves[0][0].receptacle
+            moved = f'Where did you move {name} from {self.titles[source]}?' if source in self.titles else ''
+            yield Needle(
+                'final state',
+                text.format(name),
+                frozenset((last.receptacle,)),
+                clues_ns=clues_ns,
+                papers=moved if len(moves) == 1 else '',
+            )
+            for place in sorted({last.receptacle, source} & self.titles.keys()):
+                if ' in the ' in self.titles[place]:
+                    continue  # two places in one question
+                text, yes = f'Is the {name} {self._on(place)}?', place == last.receptacle
+                yield Needle('final state', text, yes=yes, clues_ns=clues_ns)
             text = _either(number, 'How many times did you move the {}?', 'How often did you move the {}?')
             clues_ns = tuple(pick.start_ns for pick, _ in moves)
             if number not in self._along:

@@ -12,6 +12,7 @@ from remembr_bench.evaluation.datasets.sample import DecidedPlanner, Marks, Trut
 from remembr_bench.evaluation.datasets.sample import Sequence as Drive
 from remembr_bench.evaluation.findingdory.episode import HomeEpisode, relive
 from remembr_bench.evaluation.findingdory.sequence import kept_of, sample_of
+from remembr_bench.evaluation.findingdory.wordings import NEEDLES, OURS, PAPERS, in_papers_words
 from remembr_bench.evaluation.needles.questions import Needle, NeedleTruth
 from remembr_bench.evaluation.records.config import PlannerName, RunConfig
 from remembr_bench.simulation.homes.home import Item, name_of
@@ -160,26 +161,32 @@ def load_trajectory(config: RunConfig, seed: int, tokens: int) -> Drive:
     needles = truth.needles(
         random.Random(name), config.fillings, lambda ns: bisect_left(starts_ns, ns) / len(starts_ns)
     )
-    trial = NeedleTrial(
-        truth, {f'{number:03}': needle for number, needle in enumerate(needles)}, tokens_of(captions)
-    )
+    asked: dict[str, tuple[Needle, float | None]] = {}
+    for number, (needle, depth) in enumerate(needles):
+        papers = needle.papers or in_papers_words(needle.text, NEEDLES, first=True)
+        asked[f'{number:03}'] = needle, depth
+        asked[f'{number:03}p'] = replace(needle, text=papers), depth
+    trial = NeedleTrial(truth, asked, tokens_of(captions))
     memories = kept_of(config, episode.memories)
     now_ns = max(memory.end_ns for memory in memories) + LATER_NS
     samples = tuple(
-        replace(
-            sample_of(
-                memories, number, Question(needle.text, now_ns), trial.truth_of(needle), needle.category
-            ),
-            groups=_groups(needle, depth, str(tokens)),
+        sample_of(
+            memories,
+            key,
+            Question(needle.text, now_ns),
+            trial.truth_of(needle),
+            category=needle.category,
+            groups=_groups(needle, depth, str(tokens), PAPERS if key.endswith('p') else OURS),
         )
-        for number, (needle, depth) in trial.needles.items()
+        for key, (needle, depth) in asked.items()
     )
     return Drive(name, memories, samples, (), trial=trial)
 
 
-def _groups(needle: Needle, depth: float | None, length: str) -> dict[str, str]:
+def _groups(needle: Needle, depth: float | None, length: str, wording: str) -> dict[str, str]:
     clues = {0: 'none', 1: 'single'}.get(len(needle.clues_ns), 'several')
-    return {'clues': clues, 'length': length} | ({} if depth is None else {'depth': fifth(depth)})
+    groups = {'clues': clues, 'length': length, 'wording': wording}
+    return groups | ({} if depth is None else {'depth': fifth(depth)})
 
 
 def tokens_of(memories: Sequence[Memory]) -> float:

@@ -40,8 +40,8 @@ class PlannerName(str, Enum):
 LLM_PLANNERS = frozenset({PlannerName.AGENT, PlannerName.ALL_CAPTIONS, PlannerName.FRAMES})
 """Those that need a language model."""
 TASK_PLANNERS = (
-    *(PlannerName.OFFLINE, PlannerName.AGENT, PlannerName.ALL_CAPTIONS, PlannerName.ORACLE),
-    *(PlannerName.TEXT_MEMORY, PlannerName.RANDOM),
+    *(PlannerName.OFFLINE, PlannerName.AGENT, PlannerName.ALL_CAPTIONS, PlannerName.FRAMES),
+    *(PlannerName.ORACLE, PlannerName.TEXT_MEMORY, PlannerName.RANDOM),
 )
 """Those that can be given tasks in simulated homes; the last two of them nothing else."""
 
@@ -164,6 +164,8 @@ class RunConfig(BaseModel):
         if self.planner not in TASK_PLANNERS if self.homes else self.planner in TASK_PLANNERS[-2:]:
             others = 'cannot be given tasks' if self.homes else 'is for tasks alone: findingdory, needles'
             raise ValueError(f'the planner {self.planner.value} {others}')
+        if self.data == 'needles' and self.planner is PlannerName.FRAMES:
+            raise ValueError('the planner frames has no frames of needles')
         if len(self.tf) == 1:
             raise ValueError('tf takes two frames, parent and child')
         return self
@@ -187,7 +189,7 @@ class RunConfig(BaseModel):
     @property
     def captions_alone(self) -> bool:
         """Whether of a simulated home only what was seen, and the rooms' names, is remembered."""
-        return self.planner in (PlannerName.TEXT_MEMORY, PlannerName.ALL_CAPTIONS)
+        return self.planner in (PlannerName.TEXT_MEMORY, PlannerName.ALL_CAPTIONS, PlannerName.FRAMES)
 
 
 def run_config(**values: object) -> RunConfig:

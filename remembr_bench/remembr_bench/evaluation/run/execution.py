@@ -200,7 +200,6 @@ def _memory_file(sequence: Sequence, config: RunConfig) -> str:
         'embedder',
     }
     made = config.model_dump(mode='json', include=fields | {'segment_length', 'consolidation'})
-    if config.homes:
-        made['captions_alone'] = config.captions_alone
+    made['of'] = [config.captions_alone, config.planner is PlannerName.FRAMES]
     digest = hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()[:8]
     return f'{sequence.name}_{digest}.db'

@@ -3,7 +3,12 @@
 from collections.abc import Callable
 
 from remembr_bench.evaluation.baselines.forced_answer import Top1Planner
-from remembr_bench.evaluation.baselines.one_call import AllCaptionsPlanner, FramesPlanner, OneCallPlanner
+from remembr_bench.evaluation.baselines.one_call import (
+    AllCaptionsPlanner,
+    FrameIndicesPlanner,
+    FramesPlanner,
+    OneCallPlanner,
+)
 from remembr_bench.evaluation.records.config import PlannerName, RunConfig
 from remembr_ros.agent.chat.client import ChatClient
 from remembr_ros.agent.chat.openai_client import OpenAIChat
@@ -55,7 +60,14 @@ def get_planner(
     if name is PlannerName.ALL_CAPTIONS:
         return AllCaptionsPlanner(chat, call_timeout_s=call_timeout_s, context_tokens=config.context_tokens)
     if name is PlannerName.FRAMES:
-        return FramesPlanner(chat, keyframe, frames=config.frames, call_timeout_s=call_timeout_s)
+        planner = FrameIndicesPlanner if config.data.startswith('findingdory') else FramesPlanner
+        return planner(
+            chat,
+            keyframe,
+            frames=config.frames,
+            all_or_none=config.frame_rate > 0.0,
+            call_timeout_s=call_timeout_s,
+        )
     one_call = name is PlannerName.ONE_CALL
     return LoopPlanner(
         chat,

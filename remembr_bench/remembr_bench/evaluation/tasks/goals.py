@@ -12,8 +12,10 @@ from remembr_bench.simulation.simulator import Simulator
 from remembr_ros.geometry import Pose, wrap_angle
 from remembr_ros.navigation.grid import Points
 
-OBJECT_M = 2.0  # at most so far from an object, in the plane
-VIEWPOINT_M = 0.1  # and from a viewpoint of a receptacle
+OBJECT_M = (
+    2.0  # of way at most to where a robot can be nearest to an object, as upstream's configuration has it
+)
+VIEWPOINT_M = 0.1  # and to a viewpoint of a receptacle: so near the way is straight
 OBJECT_RAD, RECEPTACLE_RAD = math.radians(45.0), math.radians(90.0)  # off which it may be seen at most
 SEEN_PART = 0.001  # of the pixels that have to show it
 TRIED = 60  # poses of which one may succeed, the nearest ones, that are looked from
@@ -61,6 +63,7 @@ class Task:
     :param id: unique in its episode
     :param category: by which figures are told
     :param template: what the instruction was made from
+    :param wording: whose words it has
     """
 
     id: str
@@ -68,6 +71,7 @@ class Task:
     template: str
     instruction: str
     goal: Goal
+    wording: str = ''
 
 
 class Standing(NamedTuple):
@@ -94,11 +98,17 @@ def standing(pose: Pose, predicate: Predicate, simulator: Simulator) -> Standing
     is_object = predicate.where is Where.AT_OBJECT
     turned = off <= (OBJECT_RAD if is_object else RECEPTACLE_RAD)
     if is_object:
-        near = math.dist((x, y), (pose.x, pose.y)) <= OBJECT_M
+        near = _way_m(thing.id, pose, simulator) <= OBJECT_M
     else:
         points = simulator.viewpoints(thing.id)
         near = bool((np.hypot(*(points - (pose.x, pose.y)).T) <= VIEWPOINT_M).any())
     return Standing(near and turned, turned and simulator.part_seen(pose, thing.id) >= SEEN_PART)
+
+
+def _way_m(thing: str, pose: Pose, simulator: Simulator) -> float:
+    """Return how far the robot has to drive to a thing [m]."""
+    at = simulator.things[thing].position
+    return float(simulator.metres(at[:2], np.array([(pose.x, pose.y)]))[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +172,7 @@ def nearest_pose(predicate: Predicate, start: Pose, simulator: Simulator) -> Pos
     if predicate.where is Where.AT_RECEPTACLE:
         places = simulator.viewpoints(thing.id)
     else:
-        rooms = [simulator.room_at(Pose(px, py)) == thing.room for px, py in places.tolist()]
-        places = places[(np.hypot(*(places - (x, y)).T) <= OBJECT_M) & rooms]
+        places = places[simulator.metres((x, y), places) <= OBJECT_M]
     for px, py in _by_way(places, start, simulator)[:TRIED].tolist():
         pose = Pose(px, py, 0.0, math.atan2(y - py, x - px))
         if standing(pose, predicate, simulator).succeeds:

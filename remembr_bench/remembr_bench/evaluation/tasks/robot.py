@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from remembr_bench.evaluation.tasks.trial import answer_at
+from remembr_bench.evaluation.datasets.sample import answer_at
 from remembr_bench.simulation.homes.home import ACTIONS, OPENS, Visit, name_of
 from remembr_bench.simulation.homes.home_simulator import VISIBLE_PART, HomeSimulator
 from remembr_bench.simulation.homes.home_views import RATE_HZ

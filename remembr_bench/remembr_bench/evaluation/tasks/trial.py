@@ -4,12 +4,12 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from remembr_bench.evaluation.datasets.sample import DecidedPlanner, Marks
+from remembr_bench.evaluation.datasets.sample import DecidedPlanner, Marks, answer_at
 from remembr_bench.evaluation.records.config import PlannerName
 from remembr_bench.evaluation.tasks.goals import Predicate, Quantifier, Task, length, reached, spl, standing
 from remembr_bench.simulation.simulator import Simulator
@@ -18,7 +18,6 @@ from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.agent.planner import Planner
 from remembr_ros.errors import GoalRejected, NoPlace
 from remembr_ros.geometry import Pose, wrap_angle
-from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import CAPTIONER, Memory
 from remembr_ros.navigation.plan import Rules, plan_goals
 from remembr_ros.navigation.terrain import Terrain
@@ -54,7 +53,7 @@ class SimulatedTrial:
     ) -> tuple[bool, dict[str, float], str]:
         """Return whether the goal is reached, the figures of all that is measured, and why nothing is.
 
-        Figures: hl_sr, hl_spl, dtg_sr, sc_sr; where the goal is reached ll_sr and ll_spl.
+        Figures: hl_sr, hl_spl, dtg_sr, sc_sr, ll_sr_all; where the goal is reached ll_sr and ll_spl.
         """
         task, shortest_m = self.tasks[sample_id]
         try:
@@ -69,9 +68,10 @@ class SimulatedTrial:
             'dtg_sr': float(high.distance),
             'sc_sr': float(high.seen),
         }
+        ended, driven_m = drive_to(self.start, poses, self.simulator)
+        low = bool(poses) and len(ended) == len(poses) and reached(task.goal, ended, self.simulator).success
+        figures['ll_sr_all'] = float(low)
         if high.success:
-            ended, driven_m = drive_to(self.start, poses, self.simulator)
-            low = len(ended) == len(poses) and reached(task.goal, ended, self.simulator).success
             figures['ll_sr'] = float(low)
             figures['ll_spl'] = spl(success=low, driven_m=driven_m, shortest_m=shortest_m)
         return high.success, figures, why
@@ -139,22 +139,6 @@ class SimulatedTrial:
             (self.start.x, self.start.y), np.array([(pose.x, pose.y) for _, pose in found]).reshape(-1, 2)
         )
         return [found[i] for i in np.argsort(ways).tolist()]
-
-
-def answer_at(planner: str, memories: Sequence[Memory]) -> Answer:
-    """Return an answer that wants the robot at the places of memories, in their order."""
-    first = memories[0]
-    answer = Answer(
-        Kind.POSITION,
-        'I chose these.',
-        planner,
-        pose=first.pose,
-        frame_id=first.frame_id,
-        map_id=first.map_id,
-        evidence=tuple(Hit(memory, 1.0) for memory in memories),
-        confidence=1.0,
-    )
-    return replace(answer, every_place=True, in_order=True) if len(memories) > 1 else answer
 
 
 WITHIN_M, WITHIN_RAD = 0.25, 0.25  # of a goal, where Nav2's goal checker is content by default

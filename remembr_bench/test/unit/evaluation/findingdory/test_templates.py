@@ -172,5 +172,5 @@ def test_of_a_day_with_one_handling_nothing_is_compared() -> None:
 
 def test_there_are_so_many_of_a_template_at_most() -> None:
     tasks, _ = filled(each=1)
-    assert max(Counter(task.template for task in tasks.values()).values()) == 1
+    assert max(Counter((task.template, task.wording) for task in tasks.values()).values()) == 1
     assert filled(each=1) == filled(each=1)

@@ -59,7 +59,7 @@ def test_other_answers_fail_and_say_why(given: Answer | None, why: str) -> None:
     success, figures, told = trial(Quantifier.EXISTS, 'red cup').score('1', given)
     assert not success
     assert why in told
-    assert figures == {'hl_sr': 0.0, 'hl_spl': 0.0, 'dtg_sr': 0.0, 'sc_sr': 0.0}
+    assert figures == {'hl_sr': 0.0, 'hl_spl': 0.0, 'dtg_sr': 0.0, 'sc_sr': 0.0, 'll_sr_all': 0.0}
 
 
 def test_an_ordered_goal_with_a_part_missing_fails() -> None:
