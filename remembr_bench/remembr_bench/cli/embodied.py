@@ -1,14 +1,17 @@
-"""remembr eval embodied: tasks that a robot carries out step by step in a home that it remembers."""
+"""remembr eval embodied: tasks carried out step by step, in homes or in EmbodiedEval's own simulator."""
 
 import argparse
 import json
+from contextlib import ExitStack, closing
 from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
 from remembr_bench.cli.field_options import add_fields, read_fields
+from remembr_bench.evaluation.embodied.original import LegentStage, counted, play_tasks, read_tasks
 from remembr_bench.evaluation.embodied.players import PLAYERS, model
 from remembr_bench.evaluation.embodied.run import FIGURES, play_home, results
 from remembr_bench.evaluation.records.config import RunConfig, Seconds, Seeds, option, run_config
@@ -16,12 +19,14 @@ from remembr_bench.evaluation.report.figures import figure_table
 from remembr_bench.evaluation.run.planners import get_chats
 from remembr_ros.cli.options import add_json
 from remembr_ros.cli.output import print_result, progress, stdout_for_json, write_text
+from remembr_ros.errors import InvalidRequest, RemembrError
 
 
 class EmbodiedOptions(BaseModel):
     """Tasks of some homes, and who carries them out."""
 
-    homes: Seeds = option(..., 'seeds of the homes', 'SEED')
+    homes: Seeds = option((), 'seeds of the homes', 'SEED')
+    data: Path | None = option(None, "EmbodiedEval's checkout, for its own tasks in its own simulator", 'DIR')
     planner: Literal['offline', 'random', 'oracle', 'agent'] = option('offline', 'what carries them out')
     tasks: int = option(6, 'of each home', 'N', ge=1)
     steps: int = option(24, 'for a task', 'N', ge=1)
@@ -39,19 +44,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     options = read_fields(args, EmbodiedOptions)
     llm = {name: getattr(args, name, '') for name in ('llm', 'llm_url')}
+    if (options.data is None) == (not options.homes) or (
+        options.data and options.planner in ('offline', 'oracle')
+    ):
+        raise InvalidRequest('give either --homes, or --data with --planner random or agent')
     player = PLAYERS.get(options.planner)
+    chat = None
     if player is None:
-        chats = get_chats(run_config(data='findingdory', homes=options.homes, planner='agent', **llm))
-        player = partial(model, chat=chats[0])
+        chat = get_chats(run_config(data='findingdory', homes=(0,), planner='agent', **llm))[0]
+        player = partial(model, chat=chat)
     rows, episodes = [], options.out / 'episodes.jsonl'
-    played = partial(play_home, tasks=options.tasks, steps=options.steps, timeout_s=options.timeout)
-    write_text(episodes, '')
-    with stdout_for_json(args.json), progress('homes', len(options.homes), unit='home') as show:
-        for number, seed in enumerate(options.homes, start=1):
-            for row in played(seed, player, options.embedder):
-                rows.append(row)
-                write_text(episodes, json.dumps(row) + '\n', 'a')
-            show(number)
+    limits: dict[str, Any] = {'steps': options.steps, 'timeout_s': options.timeout}
+    with stdout_for_json(args.json), ExitStack() as stack:
+        if options.data is not None:
+            tasks = read_tasks(options.data)
+            try:
+                stage = stack.enter_context(closing(LegentStage(options.data)))
+            except RemembrError as error:
+                print_result(
+                    args.json, counted(tasks), '\n'.join(f'{t.file}: {t.content["task_text"]}' for t in tasks)
+                )
+                raise type(error)(
+                    f'{len(tasks)} tasks ({counted(tasks)["by_category"]}), but {error}'
+                ) from error
+            total, played = len(tasks), play_tasks(tasks, stage, chat, **limits)
+        else:
+            total = options.tasks * len(options.homes)
+            played = chain.from_iterable(
+                play_home(seed, player, options.embedder, tasks=options.tasks, **limits)
+                for seed in options.homes
+            )
+        write_text(episodes, '')
+        show = stack.enter_context(progress('tasks', total, unit='task'))
+        for row in played:
+            rows.append(row)
+            write_text(episodes, json.dumps(row) + '\n', 'a')
+            show(len(rows))
     figures = {'planner': options.planner, 'homes': options.homes, **results(rows)}
     write_text(options.out / 'results.json', json.dumps(figures, indent=2) + '\n')
     columns = {name: name for name in ('n', *FIGURES)} | {'success_interval': '95 % of success'}

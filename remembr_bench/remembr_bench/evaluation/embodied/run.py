@@ -86,5 +86,6 @@ def results(rows: Sequence[Row]) -> dict[str, Any]:
 
 def _figures(rows: Sequence[Row]) -> dict[str, Any]:
     interval = home_mean((row['home'], row['success']) for row in rows)[1]
-    means = {name: fmean(row[name] for row in rows) if rows else None for name in FIGURES}
+    told = {name: [row[name] for row in rows if name in row] for name in FIGURES}
+    means = {name: fmean(values) if values else None for name, values in told.items()}
     return {'n': len(rows), **means, 'success_interval': interval}

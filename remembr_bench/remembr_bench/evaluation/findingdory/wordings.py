@@ -1,7 +1,7 @@
 """Every instruction and question a second time, in words as the papers have them.
 
 What is asked stays the same. After the meanings of table 5 of FindingDory (arXiv 2506.15635) and table 3 of
-infinity-THOR (arXiv 2505.16928): things are interacted with, names have no articles, relative clauses come last.
+infinity-THOR (arXiv 2505.16928): things are interacted with, names have no articles, clauses come last.
 """
 
 import re

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from remembr_bench.evaluation.tasks.robot import Option
-from remembr_ros.agent.chat.client import Call, ChatClient, Message, Tool
+from remembr_ros.agent.chat.client import Call, ChatClient, Message, Picture, Tool
 from remembr_ros.agent.chat.loose_json import read_object
 from remembr_ros.agent.llm.reply_text import MAX_REPLY, calls_in_text
 from remembr_ros.agent.model.answer import Ledger
@@ -39,10 +39,11 @@ class Chooser:
         self._turns: list[Message] = []
         self.ledger = Ledger()
 
-    def choose(self, told: str, options: Sequence[Option]) -> tuple[Option, str]:
+    def choose(self, told: str, options: Sequence[Option], picture: bytes = b'') -> tuple[Option, str]:
         """Return an option and the words that go with it.
 
         :param told: what it has to know now
+        :param picture: what is seen, JPEG; empty: it is told in words
         :raises ReplyInvalid: it chose none; the message helps the model
         :raises ChatUnavailable: there is no reply
         """
@@ -51,7 +52,8 @@ class Chooser:
             for number, option in enumerate(options, start=1)
         ]
         shown = '\n'.join([told, '', 'Options:', *lines])
-        messages = [self._system, *self._turns[-2 * KEPT :], Message('user', shown)]
+        images = (Picture('', picture),) if picture else ()
+        messages = [self._system, *self._turns[-2 * KEPT :], Message('user', shown, images=images)]
         call = Call(messages, [_CHOOSE], 'choose', timeout_s=self.timeout_s, ledger=self.ledger)
         reply = self._chat.complete(call)
         calls = reply.tool_calls or calls_in_text(reply.content)

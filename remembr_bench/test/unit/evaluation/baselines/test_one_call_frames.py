@@ -3,10 +3,10 @@ from dataclasses import replace
 
 import pytest
 
-from remembr_bench.evaluation.baselines.one_call import FramesPlanner
+from remembr_bench.evaluation.baselines.one_call import FrameIndicesPlanner, FramesPlanner
 from remembr_ros.agent.chat.client import Reply, ToolCall
 from remembr_ros.agent.model.answer import Kind
-from remembr_ros.errors import InvalidRequest
+from remembr_ros.errors import InvalidRequest, ReplyInvalid, Ungrounded
 from test.scripted.chat import ScriptedChat
 
 
@@ -72,3 +72,49 @@ def test_a_place_that_the_model_wrote_is_not_said(remember, ask_about, run):
         ask_about('Where is the bench?'), remember(keyframes=('a.jpg',)), run
     )
     assert '99' not in answer.text
+
+
+def test_a_history_of_more_frames_than_are_shown_is_refused_where_all_are_wanted(remember, ask_about, run):
+    question, drive = ask_about('Where is the lift?'), remember(keyframes=('a.jpg',))
+    planner = FramesPlanner(ScriptedChat([]), keyframe, frames=4, all_or_none=True)
+    with pytest.raises(InvalidRequest, match='5 frames, and 4 are shown at most'):
+        planner.answer(question, drive, run)
+    fits = FramesPlanner(ScriptedChat([GOOD]), keyframe, frames=5, all_or_none=True)
+    assert fits.answer(question, drive, run).kind is Kind.POSITION
+
+
+@pytest.mark.parametrize(
+    ('said', 'ids'),
+    [
+        ('{"chain_of_thought": "x", "frame_indices": [3]}', ['t3']),
+        ('```json\n{"frame_indices": [4, 0]}\n```', ['t4', 't0']),
+    ],
+)
+def test_a_video_model_names_frames_by_their_numbers(remember, ask_about, run, said, ids):
+    chat = ScriptedChat([Reply(said)], 'tiny')
+    planner = FrameIndicesPlanner(chat, keyframe)
+    answer = planner.answer(ask_about('Navigate to the lift.'), remember(keyframes=('a.jpg',)), run)
+    assert [hit.memory.id for hit in answer.evidence] == ids
+    assert (answer.kind, answer.planner) == (Kind.POSITION, 'frame_indices+tiny')
+    assert (answer.every_place, answer.in_order) == ((True, True) if len(ids) > 1 else (False, False))
+    ((messages, must_call),) = chat.asked
+    assert must_call is None
+    assert messages[1].images[1].text.startswith('frame 1, ')
+
+
+@pytest.mark.parametrize(
+    ('said', 'error'),
+    [
+        ('frame 3', ReplyInvalid),
+        ('{"frame_indices": "3"}', ReplyInvalid),
+        ('{"frame_indices": [-1]}', ReplyInvalid),
+        ('{"frame_indices": [5]}', Ungrounded),
+        ('{"frame_indices": []}', Ungrounded),
+    ],
+)
+def test_what_names_no_frame_is_sent_back_once(remember, ask_about, run, said, error):
+    chat = ScriptedChat([Reply(said), Reply(said)])
+    planner = FrameIndicesPlanner(chat, keyframe)
+    with pytest.raises(error):
+        planner.answer(ask_about('Navigate to the lift.'), remember(keyframes=('a.jpg',)), run)
+    assert len(chat.asked) == 2
