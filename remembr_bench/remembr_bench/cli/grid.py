@@ -8,6 +8,7 @@ from pathlib import Path
 from remembr_bench.cli.data_set import ProgressBar
 from remembr_bench.cli.field_options import add_fields, read_fields
 from remembr_bench.evaluation.records.config import RunConfig
+from remembr_bench.evaluation.report.pictures import history_picture
 from remembr_bench.evaluation.run.execution import Execution, carry_out
 from remembr_bench.evaluation.run.grid import grid_markdown, read_grid
 from remembr_ros.cli.options import add_json
@@ -56,5 +57,7 @@ def run(args: argparse.Namespace) -> int:
     text = json.dumps(rows, indent=2, default=str)
     write_text(out / 'grid.md', f'{table}\n')
     write_text(out / 'grid.json', f'{text}\n')
+    titled = {cell.title: results for cell, (_, results) in zip(cells, runs, strict=True)}
+    (out / 'history.png').write_bytes(history_picture(titled))
     print_result(args.json, {'runs': json.loads(text)}, table)
     return 0

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from remembr_bench.evaluation.records.reading import RecordedRun, load_run, read_traces, read_tracks
+from remembr_bench.evaluation.report.pictures import pictures_of
 from remembr_bench.evaluation.report.question_view import question_views
 from remembr_bench.evaluation.report.results import results_json
 from remembr_bench.evaluation.report.run_tables import tables
@@ -13,7 +14,9 @@ REPORT = 'report.html'
 
 
 def write_report(folder: Path) -> Path:
-    """Write report.html into the folder of a run; a run that was cut off is reported as far as it came.
+    """Write report.html into the folder of a run, and pictures beside it.
+
+    A run that was cut off is reported as far as it came, without pictures.
 
     The same folder always gives the same page.
 
@@ -21,11 +24,14 @@ def write_report(folder: Path) -> Path:
     :raises InvalidRequest: the folder holds no run, a file in it is damaged, or it cannot be written
     :raises RemembrError: the extra 'evaluation' is not installed
     """
-    page = _render(load_run(folder))
+    run = load_run(folder)
+    page, pictures = _render(run), pictures_of(run.results)
     path = folder / REPORT
     try:
         # A caption may hold half a character, which JSON allows and UTF-8 does not.
         path.write_bytes(page.encode('utf-8', 'replace'))
+        for name, picture in pictures.items():
+            path.with_name(name).write_bytes(picture)
     except OSError as error:
         raise InvalidRequest(f'{path} cannot be written: {error}') from error
     return path

@@ -1,9 +1,11 @@
 """The figures of a run as JSON: of questions; of tasks, and of questions about trajectories, in homes."""
 
+import math
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict
+from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
@@ -46,6 +48,11 @@ FIGURES = {
     'l2_m': 'L2 [m]',
 }
 """Titles of what tasks, and answers about episodes, are measured by."""
+HISTORY_MIN = tuple(
+    (f'{low}-{high}' if high < math.inf else f'{low}+', low, high)
+    for low, high in pairwise((0, 1, 2, 5, 10, 20, 40, math.inf))
+)
+"""Names and ends of the bins in which correctness is told over how far questions look back [min]."""
 TASKS_CAUTION = (
     'These homes are simpler than those of Habitat, and the words of the instructions are others: figures '
     'compare planners with each other, not with papers.'
@@ -77,6 +84,9 @@ def results_json(
     outcomes = Counter(record.outcome for record in records)
     ranks = [record.rank for record in retrieved(records)]
     absent = [Kind.NOT_SEEN] if of_kind(records, Kind.NOT_SEEN) else []
+    bins = {
+        name: [r for r in records if low <= r.history_sec / 60.0 < high] for name, low, high in HISTORY_MIN
+    }
     kinds = (*UNITS, Kind.BINARY, Kind.TEXT, *absent)
     return {
         'planner': planner,
@@ -94,6 +104,10 @@ def results_json(
             **tasks.pop('overall', {}),
         },
         **{name: found for name, found in tasks.items() if name != 'cost'},
+        'over_history': {
+            name: {'scored': found.n, 'correct': found.value, 'interval': found.interval}
+            for name, found in ((name, fraction(group)) for name, group in bins.items())
+        },
         'by_kind': {kind.value: _of_kind(kind, of_kind(records, kind)) for kind in kinds},
         'outcomes': {outcome.value: outcomes[outcome] for outcome in Outcome},
         'retrieval': retrieval_json(ranks),
