@@ -153,12 +153,11 @@ def _by_groups(records: Records, excluded: Iterable[Excluded]) -> dict[str, Any]
     for key in ('category', *keys):
         groups = grouped(records, key)
         found[f'by_{key}'] = {name: _figures(group, names) for name, group in groups.items()}
+    if 'wording' in keys:
+        found['by_wording_and_category'] = _crossed(records, 'category', 'wording', names)
     if {'length', 'depth'} <= {*keys}:
+        found['by_cell'] = _crossed(records, 'length', 'depth', names)
         lengths = grouped(records, 'length').items()
-        found['by_cell'] = {
-            length: {name: _figures(cell, names) for name, cell in grouped(group, 'depth').items()}
-            for length, group in lengths
-        }
         found['cost'] = {'by_length': {length: _length_cost(group) for length, group in lengths}}
     if 'hl_sr' in names:
         homes: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
@@ -180,6 +179,11 @@ def grouped(records: Records, key: str) -> dict[str, Records]:
     if key == 'category':
         return dict(groups)
     return {name: groups[name] for name in sorted(groups, key=lambda name: (len(name), name))}
+
+
+def _crossed(records: Records, key: str, other: str, names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    groups = ((name, grouped(group, other)) for name, group in grouped(records, key).items())
+    return {name: {of: _figures(cell, names) for of, cell in cells.items()} for name, cells in groups}
 
 
 def _figures(records: Records, names: Iterable[str]) -> dict[str, Any]:
