@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 from tqdm import tqdm
@@ -13,7 +12,7 @@ from remembr_bench.evaluation.records.config import TASK_PLANNERS, PlannerName, 
 from remembr_bench.evaluation.records.record import QuestionRecord
 from remembr_bench.evaluation.report.page import write_report
 from remembr_bench.evaluation.report.run_tables import tables
-from remembr_bench.evaluation.run.episodes import ORIGINALS, original
+from remembr_bench.evaluation.run.episodes import ORIGINALS
 from remembr_bench.evaluation.run.execution import Execution, carry_out
 from remembr_ros.cli.options import add_json
 from remembr_ros.cli.output import print_result, stdout_for_json
@@ -65,18 +64,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 required=('folder',),
                 planner={'choices': planners},
             )
-        if name in ORIGINALS:
-            parser.add_argument('--list', action='store_true', help='only count what is there')
     add_fields(parser, Execution)
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out a run, write its report, and print its figures; or count what there is to ask."""
-    if getattr(args, 'list', False):
-        found = original(read_fields(args, RunConfig, data=args.name)).counts()
-        print_result(args.json, found, '\n'.join(_counted(found)))
-        return 0
+    """Carry out a run, write its report, and print its figures."""
     config = with_llm(read_fields(args, RunConfig, data=args.name))
     execution = read_fields(args, Execution)
     with stdout_for_json(args.json):
@@ -89,14 +82,6 @@ def run(args: argparse.Namespace) -> int:
             print(f'no report.html: {error}', file=sys.stderr)
     print_result(args.json, results, _text(records, results))
     return 0
-
-
-def _counted(found: dict[str, Any]) -> Iterator[str]:
-    for name, value in found.items():
-        if isinstance(value, dict):
-            yield f'{name.replace("_", " ")}: {", ".join(f"{key} {n}" for key, n in value.items())}'
-        else:
-            yield f'{name.replace("_", " ")}: {value}'
 
 
 def _text(records: list[QuestionRecord], results: dict[str, Any]) -> str:

@@ -62,7 +62,9 @@ def run(args: argparse.Namespace) -> int:
                 stage = stack.enter_context(closing(LegentStage(options.data)))
             except RemembrError as error:
                 print_result(
-                    args.json, counted(tasks), '\n'.join(f'{t.file}: {t.content["task_text"]}' for t in tasks)
+                    args.json,
+                    counted(tasks),
+                    '\n'.join(f'{task["file"]}: {task["task_text"]}' for task in tasks),
                 )
                 raise type(error)(
                     f'{len(tasks)} tasks ({counted(tasks)["by_category"]}), but {error}'

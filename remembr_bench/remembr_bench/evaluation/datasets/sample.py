@@ -93,6 +93,7 @@ class Trial(Protocol):
 
     def planner(self, name: str, sample_id: str, seed: int) -> Planner | None:
         """Return the planner of a name that only a trial has; None: it is any other one."""
+        return None
 
     def score(
         self, sample_id: str, answer: Answer | None, judge: Marks | None = None
@@ -101,6 +102,7 @@ class Trial(Protocol):
 
     def close(self) -> None:
         """Let go of what it holds."""
+        return
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,16 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from importlib import import_module
 from math import dist
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from remembr_bench.evaluation.tasks.chooser import Chooser
 from remembr_bench.evaluation.tasks.robot import Option
 from remembr_ros.agent.chat.client import ChatClient
+from remembr_ros.agent.model.answer import Usage
 from remembr_ros.errors import BagUnreadable, InvalidRequest, RemembrError, ReplyInvalid
 from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.exchange.captions_file import read_json
@@ -30,58 +32,40 @@ SYSTEM = (
     'You are a robot in a building. Carry out an instruction step by step: call the tool `choose` with the '
     'number of one option. You see what your camera shows now. An option that answers ends the task.'
 )
-States = Mapping[str, Any]
-"""The game states of a step: agent, instances, agent_grab_instance, and option_mode_info with its options."""
-
-
-class OriginalTask(NamedTuple):
-    """A task as it is listed.
-
-    :param file: CATEGORY/NAME.json; content: what it holds
-    """
-
-    file: str
-    content: Mapping[str, Any]
-
-    @property
-    def category(self) -> str:
-        return self.file.partition('/')[0]
+Task = Mapping[str, Any]
+"""What a task's file holds, with `file` and `category`."""
+View = tuple[Mapping[str, Any], bytes]
+"""The states of a step (agent, instances, agent_grab_instance, option_mode_info), and what is seen, JPEG."""
 
 
 class Stage(Protocol):
-    """A simulator: each step gives its states and what the camera shows, JPEG."""
+    """A simulator."""
 
-    def reset(self, task: OriginalTask) -> tuple[States, bytes]:
-        """Begin a task."""
+    def reset(self, task: Task) -> View: ...
 
-    def step(self, choice: int) -> tuple[States, bytes]:
+    def step(self, choice: int) -> View:
         """Take one of the options, by its place."""
 
-    def close(self) -> None:
-        """End the simulator."""
+    def close(self) -> None: ...
 
 
-def read_tasks(folder: Path) -> list[OriginalTask]:
+def read_tasks(folder: Path) -> list[Task]:
     """Return the tasks of a checkout, in their order.
 
     :raises BagUnreadable: a file is missing, or in another format
     """
-    root = next((root for root in (folder / 'data/tasks', folder / 'tasks', folder) if root.is_dir()), folder)
+    root = folder / 'data/tasks' if (folder / 'data/tasks').is_dir() else folder / 'tasks'
     try:
         files = [str(row['task_file']) for row in read_json(root / 'tasks.json')]
-        tasks = [OriginalTask(file, read_json(root / file)) for file in files]
-        for task in tasks:
-            _ = (task.content['task_text'], task.content['options'], task.content['predicates'])
+        tasks = [{**read_json(root / file), 'file': file, 'category': file.split('/')[0]} for file in files]
+        return [task for task in tasks if task['task_text'] and isinstance(task['predicates'], list)]
     except (KeyError, TypeError) as error:
         raise BagUnreadable(f'{root} is not in the format of EmbodiedEval: {error!r}') from error
-    return tasks
 
 
-def counted(tasks: Sequence[OriginalTask]) -> dict[str, Any]:
-    """Return how many tasks there are, by category and by what is demanded."""
-    types = (str(p.get('predicate_type')) for task in tasks for p in task.content['predicates'])
-    categories = Counter(task.category for task in tasks)
-    return {'tasks': len(tasks), 'by_category': dict(categories), 'predicates': dict(Counter(types))}
+def counted(tasks: Sequence[Task]) -> dict[str, Any]:
+    """Return how many tasks there are, also by category."""
+    return {'tasks': len(tasks), 'by_category': dict(Counter(task['category'] for task in tasks))}
 
 
 class LegentStage:
@@ -91,84 +75,78 @@ class LegentStage:
     :raises RemembrError: it is not installed
     """
 
-    def __init__(self, folder: Path, port: int = 50051) -> None:
+    def __init__(self, folder: Path) -> None:
         try:
             self._legent: Any = import_module('legent')
             sys.path.insert(0, str(folder))
             self._setup: Any = import_module('task_setup')
-            (player, *_) = sorted(path for path in (folder / 'data/envs').iterdir() if path.is_dir())
+            player = min(path for path in (folder / 'data/envs').iterdir() if path.is_dir())
         except (ImportError, OSError, ValueError) as error:
             raise RemembrError(f'{INSTALL} ({error})') from error
         self._folder = folder
-        shown = {'camera_resolution_width': 448, 'camera_resolution_height': 448, 'camera_field_of_view': 90}
-        run = {'port': port, 'width': 768, 'height': 768}
-        self._env = self._legent.Environment(env_path=str(player), action_mode=1, run_options=run, **shown)
+        camera = {'camera_resolution_width': 448, 'camera_resolution_height': 448, 'camera_field_of_view': 90}
+        self._env = self._legent.Environment(env_path=str(player), action_mode=1, **camera)
 
-    def reset(self, task: OriginalTask) -> tuple[States, bytes]:
-        path = str(self._folder / 'data/tasks' / task.file)
-        setting = self._setup.create_task_setting(path, str(self._folder / 'data/scenes'))
-        return self._seen(self._env.reset(self._legent.ResetInfo(scene=setting['scene'], api_calls=[])))
+    def reset(self, task: Task) -> View:
+        path, scenes = (str(self._folder / 'data' / name) for name in (f'tasks/{task["file"]}', 'scenes'))
+        scene = self._setup.create_task_setting(path, scenes)['scene']
+        return self._seen(self._env.reset(self._legent.ResetInfo(scene=scene, api_calls=[])))
 
-    def step(self, choice: int) -> tuple[States, bytes]:
+    def step(self, choice: int) -> View:
         return self._seen(self._env.step(self._legent.Action(action_choice=choice)))
 
     def close(self) -> None:
         self._env.close()
 
-    def _seen(self, observed: Any) -> tuple[States, bytes]:
+    def _seen(self, observed: Any) -> View:
         return observed.game_states, encode_jpeg(observed.image[..., ::-1].copy(), 90)
 
 
-Watch = Callable[[str, States], int]
-"""Returns 1: what is demanded holds after an option was taken; -1: it never will; else 0."""
+_BELOW_M = {'agent_at': 0.3, 'agent_pass': 0.3, 'agent_near': 1.5, 'at': 0.3, 'near': 1.5}
+_ABOVE_M = {'not_at': 0.3, 'not_near': 1.5}
+_CHANGED_M = {'closer': -2.0, 'further': 1.0}
+_ONCE = ('agent_pass', 'grab_once', 'special_action_success')
+_OTHERS = ('choose', 'grab', *_ONCE[1:])
 
 
-def watched(predicate: str, before: States) -> Watch:
-    """Return what looks after a predicate, such as 'agent_at 12' or 'choose answer "red"'.
+def watched(predicate: str, before: Mapping[str, Any]) -> Callable[[str, Mapping[str, Any]], int]:
+    """Return what tells after each option: 1: what is demanded holds; -1: it never will; else 0.
 
-    :param before: when the task begins
+    :param predicate: such as 'agent_at 12' or 'choose answer "red"'
+    :param before: the states when the task begins
     :raises InvalidRequest: there is no such predicate
     """
     name, _, rest = ' '.join(predicate.split()).partition(' ')
-    ids = [int(number) for number in re.findall(r'\d+', rest)]
-
-    def metres(states: States, axes: str = 'xz') -> float:
-        things = [states['instances'][one]['position'] for one in ids[:2]]
-        ends = [states['agent']['position'], things[0]] if name.startswith('agent') else things
-        return dist(*([end[axis] for axis in axes] for end in ends))
-
-    def choose(chosen: str, states: States) -> int:
-        return 1 if chosen == rest else -int(chosen.startswith('answer'))
-
-    held: dict[str, Callable[[str, States], bool]] = {
-        'agent_at': lambda _, s: metres(s) < 0.3, 'agent_pass': lambda _, s: metres(s) < 0.3,
-        'agent_near': lambda _, s: metres(s) < 1.5, 'at': lambda _, s: metres(s) < 0.3,
-        'near': lambda _, s: metres(s) < 1.5, 'not_near': lambda _, s: metres(s) > 1.5,
-        'not_at': lambda _, s: metres(s, 'xyz') > 0.3,
-        'closer': lambda _, s: metres(before) - metres(s) > 2.0,
-        'further': lambda _, s: metres(s) - metres(before) > 1.0,
-        'grab': lambda _, s: s['agent_grab_instance'] == ids[0],
-        'grab_once': lambda _, s: s['agent_grab_instance'] == ids[0],
-        'special_action_success': lambda chosen, s: (
-            chosen == rest and s['option_mode_info']['feedback'] == 'success'
-        ),
-    }  # fmt: skip
-    if name == 'choose':
-        return choose
-    if name not in held:
+    if name not in (*_BELOW_M, *_ABOVE_M, *_CHANGED_M, *_OTHERS):
         raise InvalidRequest(f'{predicate!r} is no predicate of EmbodiedEval')
-    once, done = name in ('agent_pass', 'grab_once', 'special_action_success'), False
+    ids, done = [int(number) for number in re.findall(r'\d+', rest)], 0
 
-    def watch(chosen: str, states: States) -> int:
+    def metres(states: Mapping[str, Any]) -> float:
+        ends = [states['instances'][one]['position'] for one in ids[:2]]
+        ends = [states['agent']['position'], ends[0]] if name.startswith('agent') else ends
+        return dist(*([end[axis] for axis in ('xyz' if name == 'not_at' else 'xz')] for end in ends))
+
+    def holds(chosen: str, states: Mapping[str, Any]) -> int:
+        if name == 'choose':
+            return 1 if chosen == rest else -int(chosen.startswith('answer'))
+        if name.startswith('grab'):
+            return int(states['agent_grab_instance'] == ids[0])
+        if name == 'special_action_success':
+            return int(chosen == rest and states['option_mode_info']['feedback'] == 'success')
+        if change_m := _CHANGED_M.get(name):
+            return (metres(states) - metres(before)) / change_m > 1.0
+        return metres(states) < _BELOW_M[name] if name in _BELOW_M else metres(states) > _ABOVE_M[name]
+
+    def watch(chosen: str, states: Mapping[str, Any]) -> int:
         nonlocal done
-        done = (once and done) or held[name](chosen, states)
-        return int(done)
+        done = done if done == 1 and name in _ONCE else holds(chosen, states)
+        return done
 
     return watch
 
 
 def play_tasks(
-    tasks: Sequence[OriginalTask], stage: Stage, chat: ChatClient | None, *, steps: int, timeout_s: float
+    tasks: Sequence[Task], stage: Stage, chat: ChatClient | None, *, steps: int, timeout_s: float
 ) -> Iterator[dict[str, Any]]:
     """Yield what becomes of each task: its steps, which demands hold, success and goal-conditioned success.
 
@@ -176,17 +154,18 @@ def play_tasks(
     :param steps: for a task, at most; of a question the last one takes an answer
     """
     for task in tasks:
-        rng, chooser = random.Random(task.file), Chooser(chat, SYSTEM, timeout_s) if chat else None
+        rng, chooser = random.Random(task['file']), Chooser(chat, SYSTEM, timeout_s) if chat else None
         done: list[dict[str, str]] = []
-        (states, picture), failure = stage.reset(task), ''
+        (states, picture), failure, deadline = stage.reset(task), '', time.monotonic() + timeout_s
         demands = [watched(text, states) for text in states['option_mode_info']['predicates']]
-        holds, deadline = [0] * len(demands), time.monotonic() + timeout_s
+        holds = [0] * len(demands)
         while len(done) < steps and time.monotonic() < deadline and not (-1 in holds or all(holds)):
-            every = states['option_mode_info']['options']
-            options = [Option('', text, str(at)) for at, text in enumerate(every)]
-            if len(done) == steps - 1 and 'QA' in task.category:
+            options = [
+                Option('', one, str(at)) for at, one in enumerate(states['option_mode_info']['options'])
+            ]
+            if len(done) == steps - 1 and 'QA' in task['category']:
                 options = [one for one in options if one.text.startswith('answer')] or options
-            told = f'Instruction: {task.content["task_text"]}\n{done[-1]["outcome"] if done else ""}'
+            told = f'Instruction: {task["task_text"]}\n{done[-1]["outcome"] if done else ""}'
             try:
                 option = chooser.choose(told, options, picture)[0] if chooser else rng.choice(options)
             except ReplyInvalid as error:
@@ -198,12 +177,11 @@ def play_tasks(
             states, picture = stage.step(int(option.of))
             holds = [watch(option.text, states) for watch in demands]
             done.append({'option': option.text, 'outcome': states['option_mode_info'].get('feedback') or ''})
-        usage = chooser.ledger.usage if chooser else None
-        yield {
-            'home': task.file, 'category': task.category, 'instruction': task.content['task_text'],
-            'steps': done, 'n_steps': len(done), 'holds': holds, 'failure': failure,
-            'success': float(bool(holds) and all(one == 1 for one in holds)),
-            'gcs': holds.count(1) / len(holds) if holds else 0.0,
-            'calls': usage.calls if usage else 0, 'prompt_tokens': usage.prompt_tokens if usage else 0,
-            'completion_tokens': usage.completion_tokens if usage else 0, 'thrown_away': 0,
-        }  # fmt: skip
+        what = {'home': task['file'], 'category': task['category'], 'instruction': task['task_text']}
+        met = {'success': float(bool(holds) and min(holds) == 1), 'gcs': holds.count(1) / max(len(holds), 1)}
+        cost = {
+            'n_steps': len(done),
+            'thrown_away': 0,
+            **asdict(chooser.ledger.usage if chooser else Usage()),
+        }
+        yield {**what, 'steps': done, 'holds': holds, 'failure': failure, **met, **cost}

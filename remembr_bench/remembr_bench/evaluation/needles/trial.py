@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from remembr_bench.evaluation.baselines.one_call import CHARACTERS_PER_TOKEN
-from remembr_bench.evaluation.datasets.sample import DecidedPlanner, Marks, Truth, fifth
+from remembr_bench.evaluation.datasets.sample import DecidedPlanner, Marks, Trial, Truth, fifth
 from remembr_bench.evaluation.datasets.sample import Sequence as Drive
 from remembr_bench.evaluation.findingdory.episode import HomeEpisode, relive
 from remembr_bench.evaluation.findingdory.sequence import kept_of, sample_of
@@ -35,7 +35,7 @@ _VALUES = {'never': 0, 'once': 1, 'twice': 2, 'thrice': 3, **dict(zip(TO_TWENTY,
 
 
 @dataclass(frozen=True)
-class NeedleTrial:
+class NeedleTrial(Trial):
     """The questions about a trajectory.
 
     :param needles: by id, each with its depth; None: it has no clue
@@ -78,9 +78,6 @@ class NeedleTrial:
             figures['depth'] = depth
         why = 'there is no answer' if answer is None else self._wrong(needle, answer)
         return not why, figures, why
-
-    def close(self) -> None:
-        """Hold nothing."""
 
     def _wrong(self, needle: Needle, answer: Answer) -> str:
         """Return what is wrong; empty: nothing."""

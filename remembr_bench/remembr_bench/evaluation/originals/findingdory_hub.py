@@ -1,42 +1,33 @@
 """FindingDory (arXiv 2506.15635) as on the hub: videos, and answers that are numbers of their frames.
 
-A table (parquet, csv, json or jsonl) has `video`, `question`, `answer` such as [[12, 13], [40]] (a list for
-each place to go to, of all frames that are right), `task_id`, and often `low_level_category` and
-`num_interactions`.
+A table has `video`, `question`, `answer` such as [[12, 13], [40]] (a list for each place to go to, of all
+frames that are right), `task_id`, and often `low_level_category` and `num_interactions`.
 """
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from functools import partial
 from math import prod
 from pathlib import Path
 from typing import Any
 
 from remembr_bench.evaluation.datasets.sample import Excluded, Truth
-from remembr_bench.evaluation.originals.episodes import (
-    Asked,
-    EpisodeAnswer,
-    Marked,
-    OriginalSet,
-    PicturedEpisode,
-    first_of,
-)
+from remembr_bench.evaluation.originals.episodes import Asked, Footage, Given, Marked, Original, first_of
 from remembr_bench.evaluation.originals.tables import read_table
 from remembr_ros.agent.model.answer import Kind
-from remembr_ros.errors import BagUnreadable
 
-_TABLES = tuple(
+_TABLES = [
     f'{place}{split}*.{end}'
     for split in ('val', 'test', 'train', '')
     for place in ('data/', '')
     for end in ('parquet', 'jsonl', 'json', 'csv')
-)
-Goals = tuple[frozenset[int], ...]
+]
+Goals = Sequence[frozenset[int]]
 """For each place to go to, the frames that show it."""
 
 
-def load_findingdory(folder: Path) -> OriginalSet:
+def load_findingdory(folder: Path) -> Original:
     """Return the tasks, by video; of a folder with several splits the one for validation.
 
     :raises BagUnreadable: there is no table, or it is not in the hub's format
@@ -51,28 +42,20 @@ def load_findingdory(folder: Path) -> OriginalSet:
         except ValueError as error:
             excluded.append(Excluded(name, text, str(error)))
             continue
-        by_video[str(row['video'])].append(_asked(name, text, row, goals))
-    if not by_video:
-        raise BagUnreadable(f'{path} has no task whose answer is numbers of frames')
-    roots = (folder if folder.is_dir() else path.parent, path.parent, path.parent.parent)
+        groups = {'task': str(row['task_id'])}
+        if row.get('num_interactions'):
+            groups['interactions'] = f'{int(float(row["num_interactions"])):02}'
+        truth = Truth(Kind.POSITION, text=str([*map(sorted, goals)]))
+        category, right = str(row.get('low_level_category') or row['task_id']), frozenset().union(*goals)
+        asked = Asked(name, text, truth, category, partial(_marked, goals), groups, right)
+        by_video[str(row['video'])].append(asked)
+    roots = (path.parent, path.parent.parent)
     episodes = []
-    for video, asked in by_video.items():
-        found = next((root / video for root in roots if (root / video).exists()), roots[0] / video)
-        episodes.append(
-            PicturedEpisode(Path(video).with_suffix('').as_posix().replace('/', '-'), found, asked, 1.0, 1.0)
-        )
+    for video, tasks in by_video.items():
+        file = next((root / video for root in roots if (root / video).exists()), roots[1] / video)
+        episodes.append(Footage(video.rpartition('.')[0].replace('/', '-'), file, tasks, 1.0, 1.0))
     where = 'https://huggingface.co/datasets/yali30/findingdory (videos.zip), or findingdory-subsampled-96'
-    return OriginalSet(tuple(episodes), tuple(excluded), where)
-
-
-def _asked(name: str, text: str, row: Mapping[str, Any], goals: Goals) -> Asked:
-    category = str(row.get('low_level_category') or row.get('high_level_category') or row['task_id'])
-    interactions = row.get('num_interactions')
-    groups = {'task': str(row['task_id'])}
-    if interactions not in (None, ''):
-        groups['interactions'] = f'{int(float(interactions)):02}'
-    truth = Truth(Kind.POSITION, text=str([sorted(goal) for goal in goals]))
-    return Asked(name, text, truth, category, partial(_marked, goals), groups, frozenset().union(*goals))
+    return Original(episodes, excluded, where)
 
 
 def read_goals(answer: Any) -> Goals:
@@ -81,10 +64,9 @@ def read_goals(answer: Any) -> Goals:
     :raises ValueError: it is none
     """
     try:
-        lists = json.loads(answer) if isinstance(answer, str) else answer
-        lists = [*lists]
-        nested = [[*one] for one in lists] if all(isinstance(one, Iterable) for one in lists) else [lists]
-        goals = tuple(frozenset(map(int, one)) for one in nested)
+        lists = [*(json.loads(answer) if isinstance(answer, str) else answer)]
+        nested = lists if all(isinstance(one, Iterable) for one in lists) else [lists]
+        goals = [frozenset(map(int, one)) for one in nested]
     except (TypeError, ValueError) as error:
         raise ValueError(f'{str(answer)[:80]!r} is no list of frames') from error
     if not goals or not all(goals):
@@ -92,24 +74,20 @@ def read_goals(answer: Any) -> Goals:
     return goals
 
 
-def accuracies(said: list[list[int]], goals: Goals) -> tuple[float, float]:
+def accuracies(said: Sequence[Sequence[int]], goals: Goals) -> tuple[float, float]:
     """Return exact and relaxed accuracy, as upstream's findingdory-train counts.
 
     Exact: the lists are those of the answer. Relaxed: the product, over places, of the part of the frames
     that are right; 0 if there are more or fewer places.
     """
-    exact = [sorted(set(one)) for one in said] == [sorted(goal) for goal in goals]
     if len(said) != len(goals) or not all(said):
-        return float(exact), 0.0
-    relaxed = prod(
-        sum(frame in goal for frame in one) / len(one) for one, goal in zip(said, goals, strict=True)
-    )
-    return float(exact), float(relaxed)
+        return 0.0, 0.0
+    parts = [sum(frame in goal for frame in one) / len(one) for one, goal in zip(said, goals, strict=True)]
+    return float([*map(frozenset, said)] == [*goals]), prod(parts)
 
 
-def _marked(goals: Goals, said: EpisodeAnswer) -> Marked:
+def _marked(goals: Goals, said: Given) -> Marked:
     """Of a task with one place the deciding frame counts; of several one frame for each, in their order."""
     several = said.answer is not None and said.answer.every_place
-    chosen = [[frame] for frame in (said.frames if several else said.frames[:1])]
-    exact, relaxed = accuracies(chosen, goals)
-    return relaxed == 1.0, {'exact': exact, 'relaxed': relaxed}, '' if chosen else 'no frame is named'
+    exact, relaxed = accuracies([[frame] for frame in (said.frames if several else said.frames[:1])], goals)
+    return relaxed == 1.0, {'exact': exact, 'relaxed': relaxed}, '' if said.frames else 'no frame is named'

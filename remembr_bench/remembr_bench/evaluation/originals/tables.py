@@ -19,20 +19,14 @@ def read_table(path: Path, *columns: str) -> list[dict[str, Any]]:
             import pyarrow.parquet
 
             rows: Any = pyarrow.parquet.read_table(path).to_pylist()
-        elif path.suffix == '.csv':
-            with path.open(newline='', encoding='utf-8-sig') as file:
-                rows = list(csv.DictReader(file, strict=True))
         else:
-            text = path.read_text(encoding='utf-8-sig')
-            rows = (
-                [json.loads(line) for line in text.splitlines() if line.strip()]
-                if (path.suffix == '.jsonl')
-                else json.loads(text)
-            )
-    except (OSError, ValueError, csv.Error) as error:
+            lines = path.read_text(encoding='utf-8-sig').splitlines(keepends=True)
+            if path.suffix == '.csv':
+                rows = list(csv.DictReader(lines, strict=True))
+            else:
+                rows = [*map(json.loads, lines)] if path.suffix == '.jsonl' else json.loads(''.join(lines))
+        if missing := [name for name in columns if name not in rows[0]]:
+            raise ValueError(f'it has no column {", ".join(missing)}')
+        return [dict(row) for row in rows]
+    except (OSError, ValueError, TypeError, LookupError, csv.Error) as error:
         raise BagUnreadable(f'{path} cannot be read as a table: {error}') from error
-    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
-        raise BagUnreadable(f'{path} is no table of rows with named columns')
-    if missing := [name for name in columns if name not in rows[0]]:
-        raise BagUnreadable(f'{path} has no column {", ".join(missing)}; it has {", ".join(rows[0])}')
-    return rows

@@ -42,7 +42,6 @@ FIGURES = {
     'relaxed': 'relaxed',
     'score': "upstream's score",
     'named': 'named',
-    'roles': 'roles',
     'f1': 'token F1',
     'success': 'success',
     'l2_m': 'L2 [m]',

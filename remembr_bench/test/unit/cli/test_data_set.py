@@ -176,13 +176,16 @@ def test_what_is_not_covered_is_printed_and_out_of_the_mean(navqa, clock, capsys
     )
 
 
-def test_the_questions_of_an_original_are_counted_without_pictures(tmp_path, capsys):
-    data = str(originals.openeqa(tmp_path / 'openeqa'))
-    assert main(['eval', 'openeqa', '--data', data, '--list', '--json']) == 0
-    counts = json.loads(capsys.readouterr().out)
-    assert (counts['questions'], counts['episodes'], counts['with_pictures']) == (3, 2, 2)
-    assert main(['eval', 'openeqa', '--data', data, '--list']) == 0
-    assert 'by history: hm3d 2, scannet 1' in capsys.readouterr().out
+def test_the_questions_of_an_original_are_counted_and_refused_without_pictures(tmp_path, capsys):
+    data = originals.openeqa(tmp_path / 'openeqa')
+    (data / 'frames').rename(tmp_path / 'elsewhere')
+    assert main(['eval', 'openeqa', '--data', str(data)]) == 1
+    told = capsys.readouterr().err
+    assert (
+        '3 questions (attribute recognition 1, object localization 1, object recognition 1) of 2 episodes'
+        in told
+    )
+    assert 'Get them: https://' in told
 
 
 @pytest.mark.parametrize('name', ['navqa', 'openeqa'])

@@ -53,7 +53,7 @@ class Corridor:
         self.at, self.closed, self.taken = 0, False, list[int]()
 
     def reset(self, task: Any) -> tuple[dict[str, Any], bytes]:
-        self.at, self.demanded, self.taken = 0, DEMANDED[task.file], []
+        self.at, self.demanded, self.taken = 0, DEMANDED[task['file']], []
         return self._states(), b'jpeg'
 
     def step(self, choice: int) -> tuple[dict[str, Any], bytes]:
@@ -90,11 +90,10 @@ def choosing(text: str) -> Any:
 
 def test_tasks_are_read_and_counted(checkout: Path) -> None:
     tasks = read_tasks(checkout)
-    assert [task.category for task in tasks] == ['AttributeQA', 'Navigation']
+    assert [task['category'] for task in tasks] == ['AttributeQA', 'Navigation']
     assert counted(tasks) == {
         'tasks': 2,
         'by_category': {'AttributeQA': 1, 'Navigation': 1},
-        'predicates': {'choose': 1, 'agent_pass': 1, 'agent_at': 1},
     }
     assert read_tasks(checkout / 'data') == tasks
 
@@ -200,7 +199,7 @@ def test_upstreams_simulator_is_driven_by_its_own_settings(
             assert options['env_path'] == str(checkout / 'data/envs/env-Linux')
 
         def reset(self, info: Any) -> Any:
-            return self._seen(corridor.reset(SimpleNamespace(file=info.scene)))
+            return self._seen(corridor.reset({'file': info.scene}))
 
         def step(self, action: Any) -> Any:
             return self._seen(corridor.step(action.action_choice))

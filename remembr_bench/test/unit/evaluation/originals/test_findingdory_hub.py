@@ -17,7 +17,7 @@ FRAMES = st.lists(st.integers(0, 50), min_size=1, max_size=5, unique=True)
     ],
 )
 def test_frames_of_an_answer_are_read(answer, goals):
-    assert read_goals(answer) == goals
+    assert tuple(read_goals(answer)) == goals
 
 
 @pytest.mark.parametrize('answer', ['', 'none', '[]', '[[]]', '[[1], []]', '[[1, "x"]]', None, 5])

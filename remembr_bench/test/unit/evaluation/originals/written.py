@@ -134,7 +134,7 @@ def infini_thor(folder: Path) -> Path:
     return folder
 
 
-def env_qa(folder: Path, *, space: bool = True) -> Path:
+def env_qa(folder: Path) -> Path:
     folder.mkdir(parents=True)
     rows = [
         {'question_id': str(number), 'video_id': 'FloorPlan1_physics_01', 'question': text, 'answer': answer}
@@ -143,13 +143,6 @@ def env_qa(folder: Path, *, space: bool = True) -> Path:
         )
     ]
     (folder / 'test_full_question.json').write_text(json.dumps(rows))
-    if space:
-        (folder / 'answer_space.py').write_text(
-            "answer_space = {'action': ['NONE', 'opening', 'moving'],  # what is done\n"
-            " 'subjects': ['NONE', 'fridge', 'stove burner'], 'prep': ['NONE', 'on', 'off', 'to'],\n"
-            " 'objects': ['NONE', 'fridge', 'table'], 'yes/no': ['NONE', 'yes', 'no'],\n"
-            " 'order': ['NONE', 'former', 'latter', 'unanswerable']}\n"
-        )
     video(folder / 'videos/FloorPlan1_physics_01.mp4', ['red'] * 30)
     return folder
 
