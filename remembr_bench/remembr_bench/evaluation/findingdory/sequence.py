@@ -40,7 +40,7 @@ def load_home(config: RunConfig, seed: int) -> Sequence:
             Question(task.instruction, episode.now_ns, episode.truth.here),
             Truth(Kind.POSITION, _positions(task, episode), text=task.template),
             category=task.category,
-            groups={'wording': task.wording},
+            groups={'wording': task.wording, 'interactions': f'{len(episode.truth.handled):02}'},
         )
         for task, _ in tasks
     )

@@ -53,8 +53,8 @@ HISTORY_MIN = tuple(
 )
 """Names and ends of the bins in which correctness is told over how far questions look back [min]."""
 TASKS_CAUTION = (
-    'These homes are simpler than those of Habitat, and the words of the instructions are others: figures '
-    'compare planners with each other, not with papers.'
+    'These homes are simpler than those of Habitat: figures compare planners with each other, not with '
+    'papers.'
 )
 NEEDLES_CAUTION = (
     'These homes, trajectories and questions are not those of infinity-THOR: figures compare planners with '

@@ -5,8 +5,10 @@ from itertools import pairwise
 
 import pytest
 
-from remembr_bench.evaluation.findingdory.episode import HomeEpisode, live
+from remembr_bench.evaluation.findingdory.episode import HomeEpisode, live, relive
 from remembr_bench.evaluation.objects.run import LEVELS
+from remembr_bench.simulation.homes.day import generate_day
+from remembr_ros.images import decode_compressed
 from remembr_ros.memory.deeds.deed import facts_of
 from remembr_ros.memory.model.record import AGENT, CAPTIONER, OBJECT, PLACE, Memory
 from remembr_ros.memory.objects.known import known_objects
@@ -69,3 +71,13 @@ def test_detected_objects_have_ids_of_their_own_and_poses_are_off(episode: HomeE
     told = [facts.receptacle_id for memory in of(noisy, AGENT) if (facts := facts_of(memory))]
     assert set(told) <= {*known, ''}
     assert any(told)
+
+
+def test_a_picture_of_each_caption_is_kept_where_one_is_wanted() -> None:
+    day = generate_day(4)
+    episode = relive(day, rate_hz=0.5, frames=2, pictures=True)
+    episode.simulator.close()
+    captions = {memory.id for memory in episode.memories if memory.source == CAPTIONER}
+    assert set(episode.images) == captions
+    jpeg = next(iter(episode.images.values()))[0]
+    assert decode_compressed('jpeg', jpeg).shape == (240, 320, 3)

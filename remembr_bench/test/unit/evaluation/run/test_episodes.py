@@ -184,3 +184,41 @@ def test_files_that_are_something_else_are_refused_with_their_name(tmp_path: Pat
     (tmp_path / name).write_text(content)
     with pytest.raises(BagUnreadable, match=name):
         original(run_config(data=data, folder=str(tmp_path)))
+
+
+def _naming(said: str) -> Callable[[dict[str, Any]], ScriptedReply]:
+    def reply(body: dict[str, Any]) -> ScriptedReply:
+        return ScriptedReply(said)
+
+    return reply
+
+
+def _pictures(server: ScriptedServer) -> list[int]:
+    """Return how many pictures each request has."""
+    contents = [request.body['messages'][-1]['content'] for request in server.requests]
+    return [sum(part['type'] == 'image_url' for part in content) for content in contents]
+
+
+def test_a_video_model_names_frames_and_no_captioner_is_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr('remembr_bench.evaluation.run.recordings.get_captioner', None)
+    with ScriptedServer(_naming('{"frame_indices": [4]}')) as server:
+        model = {'planner': 'frames', 'llm': 'scripted', 'llm_url': server.url}
+        _run(tmp_path, 'findingdory-hub', **model, frames=96)
+        assert _pictures(server) == [12, 12, 12]
+    answers = _answers(tmp_path)
+    assert answers['task_1-0']['figures'] == {'exact': 0.0, 'relaxed': 1.0}
+    assert answers['task_1-1']['figures'] == {'exact': 1.0, 'relaxed': 1.0}
+    assert answers['task_50-2']['figures'] == {'exact': 0.0, 'relaxed': 0.0}
+
+
+def test_frames_at_a_rate_are_shown_all_or_none(tmp_path: Path):
+    said = '{"calls": [{"tool": "answer", "arguments": {"kind": "text", "text": "red", "ids": ["m1"]}}]}'
+    with ScriptedServer(_naming(said)) as server:
+        model = {'planner': 'frames', 'llm': 'scripted', 'llm_url': server.url, 'frame_rate': 2.0}
+        _run(tmp_path / 'all', 'openeqa', **model, frames=12)
+        assert _pictures(server) == [12, 12], '12 pictures at 2 Hz'
+        records, _ = _run(tmp_path / 'none', 'openeqa', **model, frames=11)
+        assert len(server.requests) == 2
+    assert all('12 frames, and 11 are shown at most' in record.failure for record in records)
