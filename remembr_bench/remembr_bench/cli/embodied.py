@@ -44,9 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     options = read_fields(args, EmbodiedOptions)
     llm = {name: getattr(args, name, '') for name in ('llm', 'llm_url')}
-    if (options.data is None) == (not options.homes) or (
-        options.data and options.planner in ('offline', 'oracle')
-    ):
+    own = options.planner in ('offline', 'oracle')
+    if (options.data is None) == (not options.homes) or (options.data and own):
         raise InvalidRequest('give either --homes, or --data with --planner random or agent')
     player = PLAYERS.get(options.planner)
     chat = None
@@ -61,14 +60,9 @@ def run(args: argparse.Namespace) -> int:
             try:
                 stage = stack.enter_context(closing(LegentStage(options.data)))
             except RemembrError as error:
-                print_result(
-                    args.json,
-                    counted(tasks),
-                    '\n'.join(f'{task["file"]}: {task["task_text"]}' for task in tasks),
-                )
-                raise type(error)(
-                    f'{len(tasks)} tasks ({counted(tasks)["by_category"]}), but {error}'
-                ) from error
+                listed = '\n'.join(f'{task["file"]}: {task["task_text"]}' for task in tasks)
+                print_result(args.json, found := counted(tasks), listed)
+                raise type(error)(f'{len(tasks)} tasks ({found["by_category"]}), but {error}') from error
             total, played = len(tasks), play_tasks(tasks, stage, chat, **limits)
         else:
             total = options.tasks * len(options.homes)

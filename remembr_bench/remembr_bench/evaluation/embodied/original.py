@@ -39,14 +39,11 @@ View = tuple[Mapping[str, Any], bytes]
 
 
 class Stage(Protocol):
-    """A simulator."""
+    """A simulator, in which options are taken by their places."""
 
     def reset(self, task: Task) -> View: ...
 
-    def step(self, choice: int) -> View:
-        """Take one of the options, by its place."""
-
-    def close(self) -> None: ...
+    def step(self, choice: int) -> View: ...
 
 
 def read_tasks(folder: Path) -> list[Task]:

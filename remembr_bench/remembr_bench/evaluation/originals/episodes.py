@@ -37,7 +37,7 @@ class Given:
 class Asked:
     """A question about an episode.
 
-    :param category: by which figures are told; groups: more of these, by what they are called
+    :param groups: by which figures are told beside the category, by what they are called
     :param frames: numbers of those that show the answer
     """
 

@@ -33,18 +33,9 @@ TASK_FIGURES = {
     'll_spl': 'LL-SPL',
     'll_sr_all': 'LL-SR, all',
 }
-FIGURES = {
-    **TASK_FIGURES,
-    'accuracy': 'right',
-    'llm_match': 'LLM-Match',
-    'mark': 'mark, 1 to 5',
-    'exact': 'exact',
-    'relaxed': 'relaxed',
-    'score': "upstream's score",
-    'named': 'named',
-    'f1': 'token F1',
-    'success': 'success',
-    'l2_m': 'L2 [m]',
+FIGURES = {**TASK_FIGURES, 'accuracy': 'right'} | {
+    name: name.replace('_', ' ')
+    for name in ('llm_match', 'mark', 'exact', 'relaxed', 'score', 'named', 'f1', 'success', 'l2_m')
 }
 """Titles of what tasks, and answers about episodes, are measured by."""
 HISTORY_MIN = tuple(

@@ -127,10 +127,9 @@ def _placed(
         if isinstance(event, Frame):
             number = len(stamps)
             stamps.append(event.stamp_ns)
-            pose = poses[number] if poses is not None and number < len(poses) else None
-            if pose is not None:
+            if poses is not None and number < len(poses) and (pose := poses[number]) is not None:
                 yield StampedPose(event.stamp_ns, pose)
-            if number in chosen:
-                yield event
-        elif poses is None:
+            if number not in chosen:
+                continue
+        if isinstance(event, Frame) or poses is None:
             yield event
