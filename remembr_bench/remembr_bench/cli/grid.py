@@ -58,6 +58,7 @@ def run(args: argparse.Namespace) -> int:
     write_text(out / 'grid.md', f'{table}\n')
     write_text(out / 'grid.json', f'{text}\n')
     titled = {cell.title: results for cell, (_, results) in zip(cells, runs, strict=True)}
-    (out / 'history.png').write_bytes(history_picture(titled))
+    if not any('by_category' in results for results in titled.values()):
+        (out / 'history.png').write_bytes(history_picture(titled))
     print_result(args.json, {'runs': json.loads(text)}, table)
     return 0

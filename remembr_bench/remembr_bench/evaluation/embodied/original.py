@@ -51,7 +51,8 @@ def read_tasks(folder: Path) -> list[Task]:
 
     :raises BagUnreadable: a file is missing, or in another format
     """
-    root = folder / 'data/tasks' if (folder / 'data/tasks').is_dir() else folder / 'tasks'
+    roots = (folder / 'data/tasks', folder / 'tasks', folder)
+    root = next((root for root in roots if (root / 'tasks.json').is_file()), roots[0])
     try:
         files = [str(row['task_file']) for row in read_json(root / 'tasks.json')]
         tasks = [{**read_json(root / file), 'file': file, 'category': file.split('/')[0]} for file in files]

@@ -46,7 +46,9 @@ def load_findingdory(folder: Path) -> Original:
         if row.get('num_interactions'):
             groups['interactions'] = f'{int(float(row["num_interactions"])):02}'
         truth = Truth(Kind.POSITION, text=str([*map(sorted, goals)]))
-        category, right = str(row.get('low_level_category') or row['task_id']), frozenset().union(*goals)
+        columns = ('low_level_category', 'high_level_category', 'task_id')
+        category = next(str(row[name]) for name in columns if row.get(name))
+        right = frozenset().union(*goals)
         asked = Asked(name, text, truth, category, partial(_marked, goals), groups, right)
         by_video[str(row['video'])].append(asked)
     roots = (path.parent, path.parent.parent)

@@ -65,7 +65,8 @@ def _asked(name: str, row: dict[str, Any], trajectory: Path) -> Asked:
     :raises ValueError: a list of it cannot be read, or it names pictures that are not there
     """
     images, metadata = len([*_pictures(trajectory).glob('*.png')]), trajectory / 'metadata.json'
-    if metadata.is_file() and len(read_json(metadata)['img_idx']) != images:
+    told = read_json(metadata) if metadata.is_file() else {}
+    if 'img_idx' in told and len(told['img_idx']) != images:
         raise ValueError(f'{trajectory} has {images} pictures, but metadata.json tells of others')
     frames, answers = (ast.literal_eval(row[column]) for column in ('gt_img_idx', 'answer'))
     frames, answers = [int(frame) for frame in frames], [str(answer) for answer in answers]

@@ -13,7 +13,8 @@ from remembr_bench.evaluation.report.figures import shown
 def pictures_of(results: Mapping[str, Any]) -> dict[str, bytes]:
     """Return the pictures that the figures of a run make, by the names of their files."""
     found = {}
-    if any(of_bin['scored'] for of_bin in results.get('over_history', {}).values()):
+    scored = any(of_bin['scored'] for of_bin in results.get('over_history', {}).values())
+    if scored and 'by_category' not in results:
         found['history.png'] = history_picture({results['planner']: results})
     if 'by_cell' in results:
         found['heat_map.png'] = heat_map(results)

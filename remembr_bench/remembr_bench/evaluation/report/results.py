@@ -33,9 +33,9 @@ TASK_FIGURES = {
     'll_spl': 'LL-SPL',
     'll_sr_all': 'LL-SR, all',
 }
-FIGURES = {**TASK_FIGURES, 'accuracy': 'right'} | {
+FIGURES = {**TASK_FIGURES, 'accuracy': 'right', 'llm_match': 'LLM-Match'} | {
     name: name.replace('_', ' ')
-    for name in ('llm_match', 'mark', 'exact', 'relaxed', 'score', 'named', 'f1', 'success', 'l2_m')
+    for name in ('mark', 'exact', 'relaxed', 'score', 'named', 'f1', 'success', 'l2_m')
 }
 """Titles of what tasks, and answers about episodes, are measured by."""
 HISTORY_MIN = tuple(

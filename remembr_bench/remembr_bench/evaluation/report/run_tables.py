@@ -38,8 +38,6 @@ def tables(records: Records, results: Mapping[str, Any]) -> list[ReportTable]:
 
     :param results: as in results.json
     """
-    if 'by_category' in results:
-        return _grouped_tables(results)
     retrieval = figure_table(
         'Retrieval',
         {f'{results["retrievable"]} questions': results['retrieval']},
@@ -47,20 +45,19 @@ def tables(records: Records, results: Mapping[str, Any]) -> list[ReportTable]:
         'Whether a memory that holds the answer is among the first found with the raw question; '
         'of the questions whose answer a memory is known to hold.',
     )
+    outcomes = figure_table(
+        'Outcomes',
+        {'questions': results['outcomes']},
+        _OUTCOMES,
+        'Unscored: answered, but what is right cannot be told here.',
+    )
+    cost = {'a question': {**results['cost'], **results['cost'].get('per_question', {})}}
+    besides = [outcomes, retrieval, figure_table('Cost', cost, _COST)]
+    if 'by_category' in results:
+        return [*_grouped_tables(results), *(besides if 'caution' not in results else [])]
     if records and all(record.answer is None and record.outcome is Outcome.UNSCORED for record in records):
         return [retrieval]
-    return [
-        _paper(records),
-        figure_table('Per kind of answer', results['by_kind'], _KINDS),
-        figure_table(
-            'Outcomes',
-            {'questions': results['outcomes']},
-            _OUTCOMES,
-            'Unscored: answered, but what is right cannot be told here.',
-        ),
-        retrieval,
-        figure_table('Cost', {'a question': {**results['cost'], **results['cost']['per_question']}}, _COST),
-    ]
+    return [_paper(records), figure_table('Per kind of answer', results['by_kind'], _KINDS), *besides]
 
 
 def across(runs: Mapping[str, Mapping[str, Any]]) -> ReportTable:

@@ -14,7 +14,7 @@ from remembr_bench.evaluation.originals.findingdory_hub import load_findingdory
 from remembr_bench.evaluation.originals.infini_thor import load_infini_thor
 from remembr_bench.evaluation.originals.openeqa import load_openeqa
 from remembr_bench.evaluation.originals.vq3d import load_vq3d
-from remembr_bench.evaluation.records.config import RunConfig
+from remembr_bench.evaluation.records.config import PlannerName, RunConfig
 from remembr_bench.evaluation.run.recordings import counted, remember_stream
 from remembr_ros.agent.model.answer import Question
 from remembr_ros.bags.frames import Event
@@ -54,18 +54,19 @@ def original(config: RunConfig) -> Original:
 def load_episodes(
     config: RunConfig, cache: Path, on_frame: Callable[[str, int, int], None]
 ) -> list[sample.Sequence]:
-    """Return the episodes whose pictures are there; the others are excluded.
+    """Return the episodes whose pictures can be read; the others are excluded.
 
     :param on_frame: called with an episode's name, the frames read and all frames
     :raises BagUnreadable: none has pictures; see :func:`original`
     """
     found, sequences, excluded = original(config), [], []
     for one in found.episodes:
-        if one.pictures.exists():
+        try:
+            if not one.pictures.exists():
+                raise BagUnreadable(f'there is no {one.pictures}')
             sequences.append(_episode(config, one, cache, partial(on_frame, one.name)))
-        else:
-            why = f'there is no {one.pictures}'
-            excluded.append(sample.Excluded(one.name, f'{len(one.asked)} questions', why))
+        except BagUnreadable as error:
+            excluded.append(sample.Excluded(one.name, f'{len(one.asked)} questions', str(error)))
     if not sequences:
         categories = Counter(asked.category for one in found.episodes for asked in one.asked)
         listed = ', '.join(f'{name} {n}' for name, n in sorted(categories.items()))
@@ -89,7 +90,8 @@ def _episode(
         on_line = [Pose(float(number), 0.0) for number in every] if stream.pose_source is None else None
         poses = footage.poses() if footage.poses else on_line
         events = _placed(counted(stream, on_frame), stamps, chosen, poses)
-        remembering = Remembering('robot', name)
+        # Many episodes are held at once: without the pictures that nobody looks at.
+        remembering = Remembering('robot', name, keyframes=int(config.planner is PlannerName.FRAMES))
         found = remember_stream(stream, events, config, cache, remembering=remembering, length_s=length_s)
     memories, frames, shown = tuple(one.memory for one in found), {}, {}
     for one in memories:

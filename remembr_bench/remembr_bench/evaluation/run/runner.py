@@ -187,9 +187,7 @@ class _Asked:
             scored = Score(Outcome.UNSCORED)
         elif trial is not None:
             correct, figures, reason = trial.score(sample.id, answer, self.judge)
-            scored = replace(score(truth, answer), correct=correct)
-            if correct is None and scored.outcome is Outcome.ANSWERED:
-                scored = replace(scored, outcome=Outcome.UNSCORED)
+            scored = replace(score(truth, answer, correct), correct=correct)
         else:
             verdict, reason = self._judged(sample, answer)
             scored = score(truth, answer, verdict)

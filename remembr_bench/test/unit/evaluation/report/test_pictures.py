@@ -42,6 +42,7 @@ def test_a_heat_map_has_a_column_for_each_length() -> None:
     [
         ({'planner': 'x', 'over_history': BINS}, {'history.png'}),
         ({'planner': 'x', 'over_history': {'0-1': BINS['1-2']}}, set()),
+        ({'planner': 'x', 'over_history': BINS, 'by_category': {}}, set()),
         (NEEDLES, {'heat_map.png'}),
         ({'planner': 'x'}, set()),
     ],

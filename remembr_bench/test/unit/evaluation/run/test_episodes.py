@@ -76,7 +76,7 @@ def test_an_episode_has_the_pictures_and_poses_of_its_folder_and_no_depth(tmp_pa
     assert first is not None
     assert second is not None
     assert second.x - first.x == pytest.approx(3.0)
-    assert all(sequence.images.values())
+    assert not sequence.images, 'only frames are looked at'
 
 
 def test_findingdory_answers_are_frames_of_the_video_and_figures_by_category_and_interactions(tmp_path: Path):
@@ -222,3 +222,15 @@ def test_frames_at_a_rate_are_shown_all_or_none(tmp_path: Path):
         records, _ = _run(tmp_path / 'none', 'openeqa', **model, frames=11)
         assert len(server.requests) == 2
     assert all('12 frames, and 11 are shown at most' in record.failure for record in records)
+
+
+def test_a_video_that_cannot_be_read_is_excluded_with_its_questions(tmp_path: Path):
+    folder = originals.env_qa(tmp_path / 'env')
+    rows = json.loads((folder / 'test_full_question.json').read_text())
+    rows.append({**rows[0], 'question_id': '3', 'video_id': 'broken'})
+    (folder / 'test_full_question.json').write_text(json.dumps(rows))
+    (folder / 'broken.mp4').write_bytes(b'no video')
+    (sequence,) = load_episodes(run_config(data='env-qa', folder=str(folder)), tmp_path, lambda *_: None)
+    (row,) = sequence.excluded
+    assert (row.id, row.question) == ('broken', '1 questions')
+    assert 'no video that OpenCV can read' in row.reason
