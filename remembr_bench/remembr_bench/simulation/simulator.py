@@ -38,6 +38,8 @@ class SimulatedThing:
 class Simulator(Protocol):
     """A place at one moment. Poses are of the robot's base_link, lengths in metres, in the map frame."""
 
+    def __hash__(self) -> int: ...
+
     @property
     def things(self) -> Mapping[str, SimulatedThing]:
         """All things, by id."""

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -98,17 +99,22 @@ def standing(pose: Pose, predicate: Predicate, simulator: Simulator) -> Standing
     is_object = predicate.where is Where.AT_OBJECT
     turned = off <= (OBJECT_RAD if is_object else RECEPTACLE_RAD)
     if is_object:
-        near = _way_m(thing.id, pose, simulator) <= OBJECT_M
+        way_m = simulator.metres(beside(thing.id, simulator), np.array([(pose.x, pose.y)]))
+        near = float(way_m[0]) <= OBJECT_M
     else:
         points = simulator.viewpoints(thing.id)
         near = bool((np.hypot(*(points - (pose.x, pose.y)).T) <= VIEWPOINT_M).any())
     return Standing(near and turned, turned and simulator.part_seen(pose, thing.id) >= SEEN_PART)
 
 
-def _way_m(thing: str, pose: Pose, simulator: Simulator) -> float:
-    """Return how far the robot has to drive to a thing [m]."""
-    at = simulator.things[thing].position
-    return float(simulator.metres(at[:2], np.array([(pose.x, pose.y)]))[0])
+@lru_cache(1024)
+def beside(thing: str, simulator: Simulator) -> tuple[float, float]:
+    """Return where a robot can be nearest to a thing, in its room: nothing is near through a wall."""
+    one, places = simulator.things[thing], simulator.places()
+    inside = places[[simulator.room_at(Pose(x, y)) == one.room for x, y in places.tolist()]]
+    places = inside if len(inside) else places
+    x, y = places[np.argmin(np.hypot(*(places - one.position[:2]).T))].tolist()
+    return x, y
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +178,7 @@ def nearest_pose(predicate: Predicate, start: Pose, simulator: Simulator) -> Pos
     if predicate.where is Where.AT_RECEPTACLE:
         places = simulator.viewpoints(thing.id)
     else:
-        places = places[simulator.metres((x, y), places) <= OBJECT_M]
+        places = places[simulator.metres(beside(thing.id, simulator), places) <= OBJECT_M]
     for px, py in _by_way(places, start, simulator)[:TRIED].tolist():
         pose = Pose(px, py, 0.0, math.atan2(y - py, x - px))
         if standing(pose, predicate, simulator).succeeds:

@@ -109,3 +109,12 @@ def test_success_is_weighted_by_the_way() -> None:
     assert spl(success=True, driven_m=0.0, shortest_m=0.0) == 1.0
     assert spl(success=False, driven_m=2.0, shortest_m=2.0) == 0.0
     assert spl(success=True, driven_m=math.inf, shortest_m=2.0) == 0.0
+
+
+def test_what_is_behind_a_wall_is_not_near() -> None:
+    world = TaskWorld(thing('red cup', 3.9, 3.0), thing('door', 3.9, 0.5))
+    predicate = Predicate(Where.AT_OBJECT, 'red cup')
+    beside_it, behind = Pose(2.9, 3.0, yaw=0.0), Pose(4.9, 3.0, yaw=math.pi)
+    assert standing(beside_it, predicate, world).near
+    assert not standing(behind, predicate, world).near, '1 m off, and 5 m of way'
+    assert standing(Pose(4.9, 0.5, yaw=math.pi), Predicate(Where.AT_OBJECT, 'door'), world).near
