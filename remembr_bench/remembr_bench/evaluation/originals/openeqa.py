@@ -43,9 +43,9 @@ def load_openeqa(folder: Path) -> Original:
 def _marked(row: dict[str, Any], said: Given) -> Marked:
     """Return the mark, 1 to 5, and LLM-Match, 0 to 1; no answer is marked 1: upstream takes its 0 for 1."""
     mark, why = 1, 'there is no answer to mark'
+    if said.judge is None:
+        return (None, {}, '') if said.text else (False, {}, why)
     if said.answer is not None and said.text:
-        if said.judge is None:
-            return None, {}, ''
         also_right = row.get('extra_answers') or ()
         given, why = said.judge.mark(row['question'], row['answer'], said.answer.text, also_right)
         if given is None:

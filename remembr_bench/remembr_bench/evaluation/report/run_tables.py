@@ -54,6 +54,7 @@ def tables(records: Records, results: Mapping[str, Any]) -> list[ReportTable]:
     cost = {'a question': {**results['cost'], **results['cost'].get('per_question', {})}}
     besides = [outcomes, retrieval, figure_table('Cost', cost, _COST)]
     if 'by_category' in results:
+        besides = besides if results['retrievable'] else [outcomes, besides[-1]]
         return [*_grouped_tables(results), *(besides if 'caution' not in results else [])]
     if records and all(record.answer is None and record.outcome is Outcome.UNSCORED for record in records):
         return [retrieval]
@@ -85,8 +86,8 @@ def _grouped_tables(results: Mapping[str, Any]) -> list[ReportTable]:
         ('by_category', 'by_kind', 'by_cell', 'by_length', 'by_depth', 'by_wording_and_category'),
     )
     columns = {'n': 'n', **{name: title for name, title in FIGURES.items() if name in overall}}
-    main = next(name for name in columns if name != 'n') if len(columns) > 1 else 'n'
-    columns[f'{main}_interval'] = f'95 % of {columns[main]}'
+    main = next((name for name in columns if name != 'n'), 'n')
+    columns |= {f'{main}_interval': f'95 % of {columns[main]}'} if main != 'n' else {}
     groups = {**results['by_category'], 'all': overall}
     for key, found in results.items():
         if key.startswith('by_') and key not in besides:

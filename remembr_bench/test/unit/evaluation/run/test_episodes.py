@@ -60,10 +60,13 @@ def test_openeqa_is_marked_from_1_to_5_by_a_judge_that_is_told_all_right_answers
     assert 'attribute recognition' in text
 
 
-def test_without_a_judge_openeqa_is_unscored_and_what_is_not_answered_is_marked_1(tmp_path: Path):
+def test_without_a_judge_nothing_of_openeqa_is_marked(tmp_path: Path):
     records, results = _run(tmp_path, 'openeqa')
     assert {record.outcome.value for record in records} <= {'unscored', 'not_seen'}
-    assert all(record.figures == {} for record in records if record.outcome.value == 'unscored')
+    assert not any(record.figures for record in records)
+    text = '\n'.join(table.text() for table in tables(records, results))
+    assert 'LLM-Match' not in text
+    assert '95 %' not in text.partition('Cost')[0]
     assert results['outcomes']['unscored'] >= 1
 
 
