@@ -197,3 +197,23 @@ def test_help_offers_only_planners_that_are_taken(name, capsys):
     assert not [planner for planner in ('random', 'text_memory') if planner in shown]
     with pytest.raises(SystemExit):
         main(['eval', name, '--data', '.', '--planner', 'random'])
+
+
+def test_captioners_are_compared_by_their_files_and_pictured_over_the_history(folder, tmp_path, capsys):
+    (known,) = folder.glob('7/captions*.json')
+    worse = json.loads(known.read_text())
+    for row in worse:
+        row['caption'] = 'I see nothing.'
+    (folder / '7' / 'captions_VILA1.5-3b_3_secs.json').write_text(json.dumps(worse))
+    grid = tmp_path / 'captioners.yaml'
+    grid.write_text(
+        f'base: {{folder: {folder}, planner: retrieval, embedder: hashing}}\n'
+        f'grid: {{captions: [{known.stem}, captions_VILA1.5-3b_3_secs]}}\n'
+    )
+    out = tmp_path / 'grid'
+    assert main(['eval', 'grid', str(grid), '--out', str(out), '--json']) == 0
+    full, empty = json.loads(capsys.readouterr().out)['runs']
+    assert full['settings'] == {'captions': known.stem}
+    assert full['retrieval']['mrr'] > empty['retrieval']['mrr']
+    assert (out / 'history.png').read_bytes().startswith(b'\x89PNG')
+    assert 'VILA1.5-3b' in (out / 'grid.md').read_text()
