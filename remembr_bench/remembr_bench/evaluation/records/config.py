@@ -135,7 +135,7 @@ class RunConfig(BaseModel):
     rounds: int = option(_AGENT.rounds, 'of recalling', 'N', ge=1, le=10)
     calls_per_round: int = option(_AGENT.calls_per_round, "the paper's k", 'K', ge=1, le=10)
     memories_per_call: int = option(_AGENT.memories_per_call, "the paper's m", 'M', ge=1, le=50)
-    frames: int = option(50, 'of the planner frames, at most', 'N', ge=1, le=4000)
+    frames: int = option(50, 'of the planner frames, at most', 'N', ge=1, le=1000)
     frame_rate: float = option(
         0.0,
         'of the planner frames: so many in a second of the history, as the paper has 2; a question with more '

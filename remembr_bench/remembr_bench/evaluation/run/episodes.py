@@ -46,7 +46,8 @@ def original(config: RunConfig) -> Original:
     """
     found = ORIGINALS[config.data](Path(config.folder).expanduser())
     if unknown := set(config.episodes) - {episode.name for episode in found.episodes}:
-        raise InvalidRequest(f'there is no episode {min(unknown)!r}; one is {found.episodes[0].name!r}')
+        known = ', '.join(episode.name for episode in found.episodes)[:200]
+        raise InvalidRequest(f'there is no episode {min(unknown)!r}; there are {known}')
     kept = [one for one in found.episodes if not config.episodes or one.name in config.episodes]
     return replace(found, episodes=kept)
 
@@ -83,15 +84,17 @@ def _episode(
     """Return an episode as a sequence: a memory holds as many pictures as its length does."""
     name, length_s = footage.name, config.segment_length or footage.length_s
     stamps: list[int] = []
+    frames_alone = config.planner is PlannerName.FRAMES
     with open_pictures(footage.pictures, start_ns=BEGIN_NS, rate_hz=footage.rate_hz) as stream:
         every = range(stream.frame_count)
-        chosen = set(evenly(every, config.subsample or len(every)))
+        most = config.frames if frames_alone and not config.frame_rate else len(every)
+        chosen = set(evenly(every, config.subsample or most))
         # What nobody knows the place of stands on a line, a metre a picture, so that places can be chosen.
         on_line = [Pose(float(number), 0.0) for number in every] if stream.pose_source is None else None
         poses = footage.poses() if footage.poses else on_line
         events = _placed(counted(stream, on_frame), stamps, chosen, poses)
         # Many episodes are held at once: without the pictures that nobody looks at.
-        remembering = Remembering('robot', name, keyframes=int(config.planner is PlannerName.FRAMES))
+        remembering = Remembering('robot', name, keyframes=int(frames_alone))
         found = remember_stream(stream, events, config, cache, remembering=remembering, length_s=length_s)
     memories, frames, shown = tuple(one.memory for one in found), {}, {}
     for one in memories:

@@ -187,19 +187,9 @@ def _judge(config: RunConfig, cache: Path, pacer: Pacer | None, timeout_s: float
 
 def _memory_file(sequence: Sequence, config: RunConfig) -> str:
     """Return a file's name: another one for whatever makes other memories of the same drive."""
-    fields = {
-        'data',
-        'subsample',
-        'frame_rate',
-        'detections',
-        'captions',
-        'bags',
-        'captioner',
-        'vlm',
-        'vlm_url',
-        'embedder',
-    }
+    fields = {'detections', 'captions', 'bags', 'captioner', 'vlm', 'vlm_url', 'embedder'}
+    fields |= {'data', 'subsample', 'frame_rate'}
     made = config.model_dump(mode='json', include=fields | {'segment_length', 'consolidation'})
-    made['of'] = [config.captions_alone, config.planner is PlannerName.FRAMES]
+    made['of'] = [config.captions_alone, config.frames if config.planner is PlannerName.FRAMES else 0]
     digest = hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()[:8]
     return f'{sequence.name}_{digest}.db'

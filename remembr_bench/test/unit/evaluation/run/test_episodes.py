@@ -216,6 +216,15 @@ def test_a_video_model_names_frames_and_no_captioner_is_called(
     assert answers['task_50-2']['figures'] == {'exact': 0.0, 'relaxed': 0.0}
 
 
+def test_of_a_long_video_frames_are_spread_over_all_of_it(tmp_path: Path):
+    with ScriptedServer(_naming('{"frame_indices": [1]}')) as server:
+        model = {'planner': 'frames', 'llm': 'scripted', 'llm_url': server.url}
+        records, _ = _run(tmp_path, 'findingdory-hub', **model, frames=4)
+        assert _pictures(server) == [4, 4, 4]
+    assert all(record.memories == 4 for record in records)
+    assert _answers(tmp_path)['task_1-1']['figures']['relaxed'] == 1.0, 'frame 4 of 0, 4, 7 and 11'
+
+
 def test_frames_at_a_rate_are_shown_all_or_none(tmp_path: Path):
     said = '{"calls": [{"tool": "answer", "arguments": {"kind": "text", "text": "red", "ids": ["m1"]}}]}'
     with ScriptedServer(_naming(said)) as server:
