@@ -109,11 +109,15 @@ def standing(pose: Pose, predicate: Predicate, simulator: Simulator) -> Standing
 
 @lru_cache(1024)
 def beside(thing: str, simulator: Simulator) -> tuple[float, float]:
-    """Return where a robot can be nearest to a thing, in its room: nothing is near through a wall."""
+    """Return where a robot can be nearest to a thing, in its room: nothing is near through a wall.
+
+    Not in a corner that furniture cuts off, from where it could not get to half of the room.
+    """
     one, places = simulator.things[thing], simulator.places()
     inside = places[[simulator.room_at(Pose(x, y)) == one.room for x, y in places.tolist()]]
     places = inside if len(inside) else places
-    x, y = places[np.argmin(np.hypot(*(places - one.position[:2]).T))].tolist()
+    nearest = places[np.argsort(np.hypot(*(places - one.position[:2]).T))].tolist()
+    x, y = next((at for at in nearest if np.isfinite(simulator.metres(at, places)).mean() >= 0.5), nearest[0])
     return x, y
 
 

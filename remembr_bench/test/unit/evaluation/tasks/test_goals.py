@@ -11,6 +11,7 @@ from remembr_bench.evaluation.tasks.goals import (
     Reached,
     Standing,
     Where,
+    beside,
     length,
     nearest_pose,
     reached,
@@ -18,6 +19,7 @@ from remembr_bench.evaluation.tasks.goals import (
     spl,
     standing,
 )
+from remembr_bench.simulation.ways import Ways
 from remembr_ros.geometry import Pose
 from test.task_world import TaskWorld, thing
 
@@ -118,3 +120,13 @@ def test_what_is_behind_a_wall_is_not_near() -> None:
     assert standing(beside_it, predicate, world).near
     assert not standing(behind, predicate, world).near, '1 m off, and 5 m of way'
     assert standing(Pose(4.9, 0.5, yaw=math.pi), Predicate(Where.AT_OBJECT, 'door'), world).near
+
+
+def test_a_corner_that_is_cut_off_is_not_where_one_can_be() -> None:
+    world = TaskWorld(thing('red cup', 0.5, 3.5))
+    world.grid.cells[50:52, :22] = 100
+    world.grid.cells[50:, 20:22] = 100
+    cut_off = TaskWorld(thing('red cup', 0.5, 3.5))
+    cut_off._ways = Ways(world.grid, 0.2)
+    assert math.dist(beside('red cup', cut_off), (0.5, 3.5)) > 0.7, 'outside of the corner'
+    assert math.dist(beside('red cup', TaskWorld(thing('red cup', 0.5, 3.5))), (0.5, 3.5)) < 0.2
