@@ -155,7 +155,10 @@ def play_tasks(
         rng, chooser = random.Random(task['file']), Chooser(chat, SYSTEM, timeout_s) if chat else None
         done: list[dict[str, str]] = []
         (states, picture), failure, deadline = stage.reset(task), '', time.monotonic() + timeout_s
-        demands = [watched(text, states) for text in states['option_mode_info']['predicates']]
+        try:
+            demands = [watched(text, states) for text in states['option_mode_info']['predicates']]
+        except InvalidRequest as error:  # of this task alone
+            demands, failure = [], str(error)
         holds = [0] * len(demands)
         while len(done) < steps and time.monotonic() < deadline and not (-1 in holds or all(holds)):
             options = [

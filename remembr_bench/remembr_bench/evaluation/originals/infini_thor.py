@@ -74,7 +74,7 @@ def _asked(name: str, row: dict[str, Any], trajectory: Path) -> Asked:
         raise ValueError(f'gt_img_idx {frames} is not among {images} pictures, or there is no answer')
     groups = {'clues': 'single' if len(frames) == 1 else 'several'}
     if images:
-        upto = 2 ** max((images * IMAGE_TOKENS // 1000).bit_length(), 5)
+        upto = 2 ** max(((images * IMAGE_TOKENS - 1) // 1000).bit_length(), 5)  # thousands of tokens
         groups |= {'depth': fifth(min(frames) / images), 'length': f'to {upto}k'}
     text, yes = str(row['question']), answers[0].lower()
     binary = yes == 'yes' if yes in ('yes', 'no') else None

@@ -170,6 +170,18 @@ def test_predicates_hold_at_upstreams_distances(
     assert watched(predicate, states(before))('open', states(after)) == holds
 
 
+def test_a_task_with_a_predicate_that_there_is_not_fails_alone(checkout: Path) -> None:
+    class Odd(Corridor):
+        def _states(self) -> dict[str, Any]:
+            self.demanded = ['fly 3']
+            return super()._states()
+
+    corridor = Odd()
+    rows = list(play_tasks(read_tasks(checkout), corridor, None, steps=3, timeout_s=30.0))
+    assert [(row['success'], row['n_steps']) for row in rows] == [(0.0, 0), (0.0, 0)]
+    assert "'fly 3' is no predicate" in rows[0]['failure']
+
+
 def test_a_predicate_that_there_is_not_is_named() -> None:
     with pytest.raises(InvalidRequest, match="'fly 3' is no predicate"):
         watched('fly 3', {})
