@@ -59,6 +59,10 @@ def run(args: argparse.Namespace) -> int:
     write_text(out / 'grid.json', f'{text}\n')
     titled = {cell.title: results for cell, (_, results) in zip(cells, runs, strict=True)}
     if not any('by_category' in results for results in titled.values()):
-        (out / 'history.png').write_bytes(history_picture(titled))
+        picture = history_picture(titled)
+        try:
+            (out / 'history.png').write_bytes(picture)
+        except OSError as error:
+            raise InvalidRequest(f'{out} cannot be written: {error}') from error
     print_result(args.json, {'runs': json.loads(text)}, table)
     return 0

@@ -166,6 +166,9 @@ def play_tasks(
             ]
             if len(done) == steps - 1 and 'QA' in task['category']:
                 options = [one for one in options if one.text.startswith('answer')] or options
+            if not options:
+                failure = 'the simulator offers nothing'
+                break
             told = f'Instruction: {task["task_text"]}\n{done[-1]["outcome"] if done else ""}'
             try:
                 option = chooser.choose(told, options, picture)[0] if chooser else rng.choice(options)

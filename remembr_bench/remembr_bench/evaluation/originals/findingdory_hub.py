@@ -37,14 +37,14 @@ def load_findingdory(folder: Path) -> Original:
     excluded = []
     for number, row in enumerate(read_table(path, 'video', 'question', 'answer', 'task_id')):
         name, text = f'{row["task_id"]}-{number}', str(row['question'])
+        groups = {'task': str(row['task_id'])}
         try:
             goals = read_goals(row['answer'])
-        except ValueError as error:
+            if row.get('num_interactions'):
+                groups['interactions'] = f'{int(float(row["num_interactions"])):02}'
+        except (TypeError, ValueError) as error:
             excluded.append(Excluded(name, text, str(error)))
             continue
-        groups = {'task': str(row['task_id'])}
-        if row.get('num_interactions'):
-            groups['interactions'] = f'{int(float(row["num_interactions"])):02}'
         truth = Truth(Kind.POSITION, text=str([*map(sorted, goals)]))
         columns = ('low_level_category', 'high_level_category', 'task_id')
         category = next(str(row[name]) for name in columns if row.get(name))

@@ -9,7 +9,7 @@ import ast
 import re
 from collections import defaultdict
 from difflib import SequenceMatcher
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +39,12 @@ def load_infini_thor(folder: Path) -> Original:
     first = first_of(folder, 'qa_set_nieh*.csv')
     by_trajectory: defaultdict[Path, list[Asked]] = defaultdict(list)
     excluded = []
+    counted = lru_cache(None)(_count)  # a trajectory has hundreds of questions
     for table in sorted(folder.glob('qa_set_nieh*.csv')) or [first]:
         for number, row in enumerate(read_table(table, 'traj_id', 'question', 'gt_img_idx', 'answer')):
             name, trajectory = f'{table.stem}-{number}', first.parent / 'metadata' / str(row['traj_id'])
             try:
-                by_trajectory[trajectory].append(_asked(name, row, trajectory))
+                by_trajectory[trajectory].append(_asked(name, row, counted(trajectory)))
             except (SyntaxError, TypeError, ValueError) as error:
                 excluded.append(Excluded(name, str(row['question']), str(error)))
     episodes = [
@@ -59,15 +60,24 @@ def _pictures(trajectory: Path) -> Path:
     return next((p for p in (trajectory / 'img', trajectory / 'img_768') if p.is_dir()), trajectory / 'img')
 
 
-def _asked(name: str, row: dict[str, Any], trajectory: Path) -> Asked:
-    """Return a question.
+def _count(trajectory: Path) -> int:
+    """Return how many pictures a trajectory has; 0: they are not there.
 
-    :raises ValueError: a list of it cannot be read, or it names pictures that are not there
+    :raises ValueError: metadata.json tells of another number
     """
     images, metadata = len([*_pictures(trajectory).glob('*.png')]), trajectory / 'metadata.json'
     told = read_json(metadata) if metadata.is_file() else {}
     if 'img_idx' in told and len(told['img_idx']) != images:
         raise ValueError(f'{trajectory} has {images} pictures, but metadata.json tells of others')
+    return images
+
+
+def _asked(name: str, row: dict[str, Any], images: int) -> Asked:
+    """Return a question.
+
+    :param images: of its trajectory; 0: they are not there
+    :raises ValueError: a list of it cannot be read, or it names pictures that are not there
+    """
     frames, answers = (ast.literal_eval(row[column]) for column in ('gt_img_idx', 'answer'))
     frames, answers = [int(frame) for frame in frames], [str(answer) for answer in answers]
     if not (frames and answers) or (images and not 0 <= min(frames) <= max(frames) < images):

@@ -20,11 +20,14 @@ def read_table(path: Path, *columns: str) -> list[dict[str, Any]]:
 
             rows: Any = pyarrow.parquet.read_table(path).to_pylist()
         else:
-            lines = path.read_text(encoding='utf-8-sig').splitlines(keepends=True)
-            if path.suffix == '.csv':
-                rows = list(csv.DictReader(lines, strict=True))
-            else:
-                rows = [*map(json.loads, lines)] if path.suffix == '.jsonl' else json.loads(''.join(lines))
+            # As files have lines: other breaks may stand in a text.
+            with path.open(encoding='utf-8-sig', newline='') as file:
+                if path.suffix == '.csv':
+                    rows = list(csv.DictReader(file, strict=True))
+                elif path.suffix == '.jsonl':
+                    rows = [json.loads(line) for line in file if line.strip()]
+                else:
+                    rows = json.load(file)
         if missing := [name for name in columns if name not in rows[0]]:
             raise ValueError(f'it has no column {", ".join(missing)}')
         return [dict(row) for row in rows]

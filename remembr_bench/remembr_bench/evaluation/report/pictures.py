@@ -16,8 +16,9 @@ def pictures_of(results: Mapping[str, Any]) -> dict[str, bytes]:
     scored = any(of_bin['scored'] for of_bin in results.get('over_history', {}).values())
     if scored and 'by_category' not in results:
         found['history.png'] = history_picture({results['planner']: results})
-    if 'by_cell' in results:
-        found['heat_map.png'] = heat_map(results)
+    main = next((name for name in ('named', 'accuracy') if name in results.get('overall', {})), None)
+    if main is not None and 'by_cell' in results:
+        found['heat_map.png'] = heat_map(results['by_cell'], main)
     return found
 
 
@@ -49,12 +50,12 @@ def history_picture(runs: Mapping[str, Mapping[str, Any]]) -> bytes:
     return _png(figure)
 
 
-def heat_map(results: Mapping[str, Any]) -> bytes:
-    """Return how much is right by depth of the oldest clue and length of the trajectory."""
-    cells, main = (
-        results['by_cell'],
-        next(name for name in results['overall'] if name in ('named', 'accuracy')),
-    )
+def heat_map(cells: Mapping[str, Mapping[str, Mapping[str, Any]]], main: str) -> bytes:
+    """Return how much is right by depth of the oldest clue and length of the trajectory.
+
+    :param cells: figures by length and depth
+    :param main: the one that is shown
+    """
     table = [[cell.get(fifth, {}).get(main) for cell in cells.values()] for fifth in FIFTHS]
     figure, axes = _figure(1.8 + 1.0 * len(cells), 3.6)
     drawn = axes.imshow(np.array(table, float), cmap='RdYlGn', vmin=0.0, vmax=1.0, aspect='auto')

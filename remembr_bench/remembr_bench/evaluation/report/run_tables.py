@@ -81,10 +81,8 @@ def across(runs: Mapping[str, Mapping[str, Any]]) -> ReportTable:
 
 
 def _grouped_tables(results: Mapping[str, Any]) -> list[ReportTable]:
-    overall, besides = (
-        results['overall'],
-        ('by_category', 'by_kind', 'by_cell', 'by_length', 'by_depth', 'by_wording_and_category'),
-    )
+    overall = results['overall']
+    besides = ('by_category', 'by_kind', 'by_cell', 'by_length', 'by_depth', 'by_wording_and_category')
     columns = {'n': 'n', **{name: title for name, title in FIGURES.items() if name in overall}}
     main = next((name for name in columns if name != 'n'), 'n')
     columns |= {f'{main}_interval': f'95 % of {columns[main]}'} if main != 'n' else {}
@@ -95,8 +93,11 @@ def _grouped_tables(results: Mapping[str, Any]) -> list[ReportTable]:
     found = [figure_table('By category', groups, columns, results.get('caution', ''))]
     if both := results.get('by_wording_and_category'):
         words = (*(results['by_wording']),)
-        rows = tuple((name, *(shown(of[word][main]) for word in words)) for name, of in both.items())
-        rows += (('all', *(shown(results['by_wording'][word][main]) for word in words)),)
+        # Of a run that was cut off a category may have been asked in one wording alone.
+        rows = tuple(
+            (name, *(shown(of.get(word, {}).get(main)) for word in words))
+            for name, of in {**both, 'all': results['by_wording']}.items()
+        )
         found.append(ReportTable(f'{columns[main]} in both wordings', ('', *words), rows))
     found += [_by_cell(results, main)] if 'by_cell' in results else []
     unfilled = [(row['template'], row['why'], str(len(row['homes']))) for row in results.get('unfilled', ())]

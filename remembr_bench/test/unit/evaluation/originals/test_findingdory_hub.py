@@ -1,8 +1,10 @@
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_bench.evaluation.originals.findingdory_hub import accuracies, read_goals
+from remembr_bench.evaluation.originals.findingdory_hub import accuracies, load_findingdory, read_goals
 
 FRAMES = st.lists(st.integers(0, 50), min_size=1, max_size=5, unique=True)
 
@@ -49,3 +51,18 @@ def test_what_is_exact_is_right_in_each_place(goals):
         accuracies([[frame for frame in goal if frame >= 0] for goal in goals[1:]], (frozenset({99}),))[1]
         == 0.0
     )
+
+
+def test_texts_may_have_breaks_lines_may_be_empty_and_numbers_none(tmp_path):
+    row = {
+        'video': 'videos/a.mp4',
+        'question': 'Go to\u2028the \x85 cup',
+        'answer': '[[1]]',
+        'task_id': 'task_1',
+    }
+    odd = {**row, 'num_interactions': 'many'}
+    lines = [json.dumps(one, ensure_ascii=False) for one in (row, odd)]
+    (tmp_path / 'val.jsonl').write_text('\n\n'.join(lines) + '\n\n', encoding='utf-8')
+    found = load_findingdory(tmp_path)
+    assert [asked.text for asked in found.episodes[0].asked] == [row['question']]
+    assert [excluded.id for excluded in found.excluded] == ['task_1-1']

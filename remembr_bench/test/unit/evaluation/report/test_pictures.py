@@ -34,7 +34,8 @@ def test_any_title_can_be_shown(title: str) -> None:
 
 
 def test_a_heat_map_has_a_column_for_each_length() -> None:
-    assert size(heat_map(NEEDLES))[1] < size(heat_map(NEEDLES | {'by_cell': {**CELLS, '1': {}, '2': {}}}))[1]
+    wider = heat_map({**CELLS, '1': {}, '2': {}}, 'accuracy')
+    assert size(heat_map(CELLS, 'accuracy'))[1] < size(wider)[1]
 
 
 @pytest.mark.parametrize(
@@ -44,6 +45,7 @@ def test_a_heat_map_has_a_column_for_each_length() -> None:
         ({'planner': 'x', 'over_history': {'0-1': BINS['1-2']}}, set()),
         ({'planner': 'x', 'over_history': BINS, 'by_category': {}}, set()),
         (NEEDLES, {'heat_map.png'}),
+        ({**NEEDLES, 'overall': {'n': 3}}, set()),
         ({'planner': 'x'}, set()),
     ],
 )

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from remembr_bench.evaluation.records.config import run_config
+from remembr_bench.evaluation.report.page import write_report
+from remembr_bench.evaluation.report.results import results_json
 from remembr_bench.evaluation.report.run_tables import tables
 from remembr_bench.evaluation.run.episodes import load_episodes, original
 from remembr_bench.evaluation.run.execution import Execution, carry_out
@@ -246,3 +248,25 @@ def test_a_video_that_cannot_be_read_is_excluded_with_its_questions(tmp_path: Pa
     (row,) = sequence.excluded
     assert (row.id, row.question) == ('broken', '1 questions')
     assert 'no video that OpenCV can read' in row.reason
+
+
+def test_retrieval_alone_is_told_without_a_heat_map(tmp_path: Path):
+    records, results = _run(tmp_path, 'infini-thor', planner='retrieval')
+    assert results['retrieval']['recall@15'] == 1.0
+    assert 'Retrieval' in '\n'.join(table.text() for table in tables(records, results))
+    write_report(tmp_path / 'out')
+    assert not (tmp_path / 'out/heat_map.png').exists()
+
+
+def test_of_a_run_that_was_cut_off_one_wording_may_be_all_there_is_of_a_category(tmp_path: Path):
+    records, _ = _run(tmp_path, 'infini-thor')
+    worded = [
+        record.model_copy(update={'category': category, 'groups': {'wording': wording}})
+        for record, (category, wording) in zip(
+            records, [('a', 'ours'), ('a', "papers'"), ('b', 'ours')], strict=True
+        )
+    ]
+    results = results_json(worded, (), planner='x', data='y', embedder='z')
+    (both,) = (table for table in tables(worded, results) if 'in both wordings' in table.caption)
+    assert [row[0] for row in both.rows] == ['a', 'b', 'all']
+    assert both.rows[1][2] == '-'
