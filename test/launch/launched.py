@@ -20,7 +20,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
 from remembr_ros.errors import NodeUnavailable
-from remembr_ros.nodes.base.lifecycle import call, spin
+from remembr_ros.nodes.base.lifecycle import call, end_spin, spin
 from test.domains import domains
 
 TIMEOUT_S = 90.0
@@ -163,9 +163,7 @@ class Launched:
 
     def close(self) -> None:
         """End everything."""
-        self._ended.set()
-        self._executor.shutdown(timeout_sec=5.0)
-        self._thread.join(5.0)
+        end_spin(self._executor, self._ended, self._thread)
         self.node.destroy_node()
         rclpy.shutdown()
         with contextlib.suppress(ProcessLookupError):

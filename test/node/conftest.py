@@ -27,7 +27,7 @@ from rclpy.lifecycle import TransitionCallbackReturn  # noqa: E402
 from rclpy.node import Node  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 
-from remembr_ros.nodes.base.lifecycle import call, spin  # noqa: E402
+from remembr_ros.nodes.base.lifecycle import call, end_spin, spin  # noqa: E402
 from test.domains import domains  # noqa: E402
 
 DOMAINS = domains()
@@ -39,6 +39,7 @@ class Robot:
 
     def __init__(self) -> None:
         os.environ['ROS_DOMAIN_ID'] = next(DOMAINS)
+        rclpy.try_shutdown()  # a robot that could not be made or closed fails its own test only
         rclpy.init()
         self.executor = SingleThreadedExecutor()
         self._ended = threading.Event()
@@ -95,9 +96,7 @@ class Robot:
         for node in self.nodes[1:]:
             if hasattr(node, 'finalized') and not node.finalized:
                 node.trigger_shutdown()
-        self._ended.set()
-        self.executor.shutdown(timeout_sec=5.0)
-        self._thread.join(5.0)
+        end_spin(self.executor, self._ended, self._thread, wait_s=10.0)
         assert not self._thread.is_alive()
         for node in self.nodes:
             node.destroy_node()

@@ -131,9 +131,7 @@ def spinning(node: Node) -> Iterator[Executor]:
     try:
         yield executor
     finally:
-        ended.set()
-        executor.shutdown(timeout_sec=2.0)
-        thread.join(2.0)
+        end_spin(executor, ended, thread)
         node.destroy_node()
 
 
@@ -188,6 +186,20 @@ def spin(executor: Executor, ended: threading.Event) -> None:
             if ended.is_set():
                 return  # the executor was shut down meanwhile
             log.error(f'a callback failed: {type(error).__name__}: {error}')
+
+
+def end_spin(
+    executor: Executor, ended: threading.Event, thread: threading.Thread, wait_s: float = 2.0
+) -> None:
+    """End the thread of spin, then shut its executor down.
+
+    Not the other way round: where the executor is shut down while its thread gathers what to wait for, the
+    guard that would wake the thread is gone, and it waits for ever. A task is what spin_once returns after.
+    """
+    ended.set()
+    executor.create_task(lambda: None)
+    thread.join(wait_s)
+    executor.shutdown()
 
 
 def wound_down(executor: Executor, node: ManagedNode) -> bool:

@@ -1,3 +1,4 @@
+import threading
 import time
 
 import pytest
@@ -5,13 +6,14 @@ import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from lifecycle_msgs.msg import State
 from lifecycle_msgs.srv import ChangeState, GetState
+from rclpy import executors
 from rclpy.node import Node
 from std_msgs.msg import String
 
 from remembr_ros.errors import InvalidRequest, NodeUnavailable
 from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.base import lifecycle
-from remembr_ros.nodes.base.lifecycle import autostart, bring_up, call, wound_down
+from remembr_ros.nodes.base.lifecycle import autostart, bring_up, call, end_spin, spin, wound_down
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
 from test.patience import patiently
 
@@ -51,6 +53,28 @@ class Worker(ManagedNode):
     def _listen(self, msg: String) -> None:
         self.steps.append(msg.data)
         raise RuntimeError('a bug in a callback')
+
+
+def test_a_thread_that_is_just_about_to_wait_ends(robot, monkeypatch):
+    executor, ended, about_to_wait = executors.SingleThreadedExecutor(), threading.Event(), threading.Event()
+    count, pause = executors.NumberOfEntities, threading.Event()
+
+    def gather(*numbers):  # rclpy calls this after it has looked whether it is shut down, and before it waits
+        if threading.current_thread() is thread:
+            about_to_wait.set()
+            ended.wait(20.0)
+            pause.wait(0.1)
+        return count(*numbers)
+
+    monkeypatch.setattr(executors, 'NumberOfEntities', gather)
+    node = Node('waiting')
+    executor.add_node(node)
+    thread = threading.Thread(target=spin, args=(executor, ended), daemon=True)
+    thread.start()
+    assert about_to_wait.wait(20.0)
+    end_spin(executor, ended, thread, wait_s=20.0)
+    assert not thread.is_alive()
+    node.destroy_node()
 
 
 def state_of(node: Node) -> int:
