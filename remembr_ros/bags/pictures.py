@@ -35,9 +35,9 @@ RATE_HZ = 30.0  # of phones, and of most depth cameras
 
 def is_pictures(path: Path) -> bool:
     """Tell whether there are pictures, or a video, rather than a recording."""
-    if not path.is_dir():
-        return path.suffix.lower() in _VIDEOS and path.exists()
     try:
+        if not path.is_dir():
+            return path.suffix.lower() in _VIDEOS and path.exists()
         names = [file.name for file in path.iterdir()]
         return not any(re.search(r'\.(mcap|db3)|^metadata\.yaml$', name) for name in names) and any(
             _images(path)

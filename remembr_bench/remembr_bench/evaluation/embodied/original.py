@@ -152,40 +152,44 @@ def play_tasks(
     :param steps: for a task, at most; of a question the last one takes an answer
     """
     for task in tasks:
-        rng, chooser = random.Random(task['file']), Chooser(chat, SYSTEM, timeout_s) if chat else None
+        chooser, failure = Chooser(chat, SYSTEM, timeout_s) if chat else None, ''
         done: list[dict[str, str]] = []
-        (states, picture), failure, deadline = stage.reset(task), '', time.monotonic() + timeout_s
+        holds: list[int] = []
+        deadline = time.monotonic() + timeout_s
         try:
-            demands = [watched(text, states) for text in states['option_mode_info']['predicates']]
-        except InvalidRequest as error:  # of this task alone
-            demands, failure = [], str(error)
-        holds = [0] * len(demands)
-        while len(done) < steps and time.monotonic() < deadline and not (-1 in holds or all(holds)):
-            options = [
-                Option('', one, str(at)) for at, one in enumerate(states['option_mode_info']['options'])
-            ]
-            if len(done) == steps - 1 and 'QA' in task['category']:
-                options = [one for one in options if one.text.startswith('answer')] or options
-            if not options:
-                failure = 'the simulator offers nothing'
-                break
-            told = f'Instruction: {task["task_text"]}\n{done[-1]["outcome"] if done else ""}'
-            try:
-                option = chooser.choose(told, options, picture)[0] if chooser else rng.choice(options)
-            except ReplyInvalid as error:
-                done.append({'option': '', 'outcome': str(error)})
-                continue
-            except RemembrError as error:
-                failure = str(error)
-                break
-            states, picture = stage.step(int(option.of))
-            holds = [watch(option.text, states) for watch in demands]
-            done.append({'option': option.text, 'outcome': states['option_mode_info'].get('feedback') or ''})
+            for found in _played(task, stage, chooser, steps, done):
+                holds = found
+                if len(done) == steps or time.monotonic() >= deadline or -1 in holds or all(holds):
+                    break
+        except Exception as error:  # noqa: BLE001  a simulator is others' code: of this task alone
+            failure = str(error) if isinstance(error, RemembrError) else f'the simulator failed: {error!r}'
         what = {'home': task['file'], 'category': task['category'], 'instruction': task['task_text']}
         met = {'success': float(bool(holds) and min(holds) == 1), 'gcs': holds.count(1) / max(len(holds), 1)}
-        cost = {
-            'n_steps': len(done),
-            'thrown_away': 0,
-            **asdict(chooser.ledger.usage if chooser else Usage()),
-        }
+        usage = asdict(chooser.ledger.usage if chooser else Usage())
+        cost = {'n_steps': len(done), 'thrown_away': 0, **usage}
         yield {**what, 'steps': done, 'holds': holds, 'failure': failure, **met, **cost}
+
+
+def _played(
+    task: Task, stage: Stage, chooser: Chooser | None, steps: int, done: list[dict[str, str]]
+) -> Iterator[list[int]]:
+    """Yield which demands hold, before the first step and after each, which is noted in done."""
+    rng, (states, picture) = random.Random(task['file']), stage.reset(task)
+    demands = [watched(text, states) for text in states['option_mode_info']['predicates']]
+    holds = [0] * len(demands)
+    while True:
+        yield holds
+        options = [Option('', one, str(at)) for at, one in enumerate(states['option_mode_info']['options'])]
+        if len(done) == steps - 1 and 'QA' in task['category']:
+            options = [one for one in options if one.text.startswith('answer')] or options
+        if not options:
+            raise RemembrError('the simulator offers nothing')
+        told = f'Instruction: {task["task_text"]}\n{done[-1]["outcome"] if done else ""}'
+        try:
+            option = chooser.choose(told, options, picture)[0] if chooser else rng.choice(options)
+        except ReplyInvalid as error:
+            done.append({'option': '', 'outcome': str(error)})
+            continue
+        states, picture = stage.step(int(option.of))
+        done.append({'option': option.text, 'outcome': states['option_mode_info'].get('feedback') or ''})
+        holds = [watch(option.text, states) for watch in demands]

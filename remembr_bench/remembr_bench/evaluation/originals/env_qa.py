@@ -27,7 +27,7 @@ def load_env_qa(folder: Path) -> Original:
         text, right = str(row['question']), str(row['answer'])
         category = str(row.get('question_type') or row.get('type') or text.lower().partition(' ')[0])
         truth, mark = Truth(Kind.TEXT, text=right), partial(_marked, right)
-        by_video[row['video_id']].append(Asked(str(row['question_id']), text, truth, category, mark))
+        by_video[str(row['video_id'])].append(Asked(str(row['question_id']), text, truth, category, mark))
     episodes = [
         Footage(name, videos.get(name.lower(), path.parent / f'{name}.mp4'), asked, None)
         for name, asked in by_video.items()

@@ -28,8 +28,11 @@ def read_table(path: Path, *columns: str) -> list[dict[str, Any]]:
                     rows = [json.loads(line) for line in file if line.strip()]
                 else:
                     rows = json.load(file)
-        if missing := [name for name in columns if name not in rows[0]]:
-            raise ValueError(f'it has no column {", ".join(missing)}')
-        return [dict(row) for row in rows]
+        if not (isinstance(rows, list) and rows):
+            raise ValueError('it has no rows')
+        for number, row in enumerate(rows):
+            if missing := [name for name in columns if name not in dict(row)]:
+                raise ValueError(f'row {number} has no {", ".join(missing)}')
+        return rows
     except (OSError, ValueError, TypeError, LookupError, csv.Error) as error:
         raise BagUnreadable(f'{path} cannot be read as a table: {error}') from error

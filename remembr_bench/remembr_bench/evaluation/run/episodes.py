@@ -18,7 +18,7 @@ from remembr_bench.evaluation.records.config import PlannerName, RunConfig
 from remembr_bench.evaluation.run.recordings import counted, remember_stream
 from remembr_ros.agent.model.answer import Question
 from remembr_ros.bags.frames import Event
-from remembr_ros.bags.pictures import open_pictures
+from remembr_ros.bags.pictures import is_pictures, open_pictures
 from remembr_ros.captioning.frame_choice import evenly
 from remembr_ros.captioning.observation import Remembering
 from remembr_ros.errors import BagUnreadable, InvalidRequest
@@ -44,7 +44,10 @@ def original(config: RunConfig) -> Original:
     :raises BagUnreadable: a file is missing, damaged or in another format
     :raises InvalidRequest: there is no such episode
     """
-    found = ORIGINALS[config.data](Path(config.folder).expanduser())
+    try:
+        found = ORIGINALS[config.data](Path(config.folder).expanduser())
+    except OSError as error:  # such as a name that is too long
+        raise BagUnreadable(f'{config.folder} cannot be read: {error}') from error
     if unknown := set(config.episodes) - {episode.name for episode in found.episodes}:
         known = ', '.join(episode.name for episode in found.episodes)[:200]
         raise InvalidRequest(f'there is no episode {min(unknown)!r}; there are {known}')
@@ -63,8 +66,8 @@ def load_episodes(
     found, sequences, excluded = original(config), [], []
     for one in found.episodes:
         try:
-            if not one.pictures.exists():
-                raise BagUnreadable(f'there is no {one.pictures}')
+            if not is_pictures(one.pictures):
+                raise BagUnreadable(f'there is no {one.pictures}, or no picture in it')
             sequences.append(_episode(config, one, cache, partial(on_frame, one.name)))
         except BagUnreadable as error:
             excluded.append(sample.Excluded(one.name, f'{len(one.asked)} questions', str(error)))

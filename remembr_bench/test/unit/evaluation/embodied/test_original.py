@@ -182,6 +182,24 @@ def test_a_task_with_a_predicate_that_there_is_not_fails_alone(checkout: Path) -
     assert "'fly 3' is no predicate" in rows[0]['failure']
 
 
+def test_a_simulator_that_fails_fails_the_task_alone(checkout: Path) -> None:
+    class Broken(Corridor):
+        def reset(self, task: Any) -> tuple[dict[str, Any], bytes]:
+            if task['file'] == 'AttributeQA/one.json':
+                raise FileNotFoundError('no scene')
+            return super().reset(task)
+
+        def step(self, choice: int) -> tuple[dict[str, Any], bytes]:
+            if len(self.taken) == 1:
+                raise ConnectionError('it is gone')
+            return super().step(choice)
+
+    one, two = play_tasks(read_tasks(checkout), Broken(), None, steps=3, timeout_s=30.0)
+    assert ('no scene' in one['failure'], one['n_steps'], one['success']) == (True, 0, 0.0)
+    assert ('it is gone' in two['failure'], two['n_steps'], two['success']) == (True, 1, 0.0)
+    assert results([one, two])['failed'] == 2
+
+
 def test_a_predicate_that_there_is_not_is_named() -> None:
     with pytest.raises(InvalidRequest, match="'fly 3' is no predicate"):
         watched('fly 3', {})

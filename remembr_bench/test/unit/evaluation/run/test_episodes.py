@@ -191,6 +191,36 @@ def test_files_that_are_something_else_are_refused_with_their_name(tmp_path: Pat
         original(run_config(data=data, folder=str(tmp_path)))
 
 
+@pytest.mark.parametrize(('rows', 'why'), [(0, 'it has no rows'), (2, 'row 1 has no episode_history')])
+def test_a_table_without_rows_or_with_a_short_one_says_so(tmp_path: Path, rows: int, why: str):
+    path = originals.openeqa(tmp_path / 'openeqa') / 'open-eqa-v0.json'
+    kept = json.loads(path.read_text())[:rows]
+    kept[1:] = [{name: row[name] for name in row if name != 'episode_history'} for row in kept[1:]]
+    path.write_text(json.dumps(kept))
+    with pytest.raises(BagUnreadable, match=f'{path.name} cannot be read as a table: {why}'):
+        original(run_config(data='openeqa', folder=str(path.parent)))
+
+
+@pytest.mark.parametrize('name', ['', '../..', 'n' * 300])
+def test_an_episode_whose_pictures_are_not_where_it_says_is_left_out(tmp_path: Path, name: str):
+    path = originals.openeqa(tmp_path / 'openeqa') / 'open-eqa-v0.json'
+    rows = json.loads(path.read_text())
+    path.write_text(json.dumps([*rows, {**rows[0], 'question_id': 'q9', 'episode_history': name}]))
+    config = run_config(data='openeqa', folder=str(path.parent))
+    (sequence,) = load_episodes(config, tmp_path, lambda *_: None)
+    assert len(sequence.samples) == 2
+    assert sorted(row.question for row in sequence.excluded) == ['1 questions', '1 questions']
+    assert all('there is no ' in row.reason for row in sequence.excluded)
+
+
+def test_a_table_that_names_what_no_file_is_called_is_refused(tmp_path: Path):
+    path = originals.findingdory(tmp_path / 'findingdory', 'json') / 'data/validation-00000-of-00001.json'
+    rows = json.loads(path.read_text())
+    path.write_text(json.dumps([{**rows[0], 'video': 'n' * 300}]))
+    with pytest.raises(BagUnreadable, match=r'cannot be read: .*too long'):
+        original(run_config(data='findingdory-hub', folder=str(tmp_path / 'findingdory')))
+
+
 def _naming(said: str) -> Callable[[dict[str, Any]], ScriptedReply]:
     def reply(body: dict[str, Any]) -> ScriptedReply:
         return ScriptedReply(said)
