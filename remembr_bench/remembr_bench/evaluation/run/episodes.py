@@ -48,11 +48,28 @@ def original(config: RunConfig) -> Original:
         found = ORIGINALS[config.data](Path(config.folder).expanduser())
     except OSError as error:  # such as a name that is too long
         raise BagUnreadable(f'{config.folder} cannot be read: {error}') from error
+    found = _each_once(found)
     if unknown := set(config.episodes) - {episode.name for episode in found.episodes}:
         known = ', '.join(episode.name for episode in found.episodes)[:200]
         raise InvalidRequest(f'there is no episode {min(unknown)!r}; there are {known}')
     kept = [one for one in found.episodes if not config.episodes or one.name in config.episodes]
     return replace(found, episodes=kept)
+
+
+def _each_once(found: Original) -> Original:
+    """Return a data set without the questions that have no words, or the id of another."""
+    ids, excluded, episodes = set[str](), [*found.excluded], []
+    for one in found.episodes:
+        kept = []
+        for asked in one.asked:
+            if asked.text.strip() and asked.id not in ids:
+                ids.add(asked.id)
+                kept.append(asked)
+            else:
+                why = 'another one has its id' if asked.id in ids else 'it has no words'
+                excluded.append(sample.Excluded(asked.id, asked.text, why))
+        episodes += [replace(one, asked=kept)] if kept else []
+    return replace(found, episodes=episodes, excluded=excluded)
 
 
 def load_episodes(
@@ -73,10 +90,11 @@ def load_episodes(
             excluded.append(sample.Excluded(one.name, f'{len(one.asked)} questions', str(error)))
     if not sequences:
         categories = Counter(asked.category for one in found.episodes for asked in one.asked)
+        why = next((row.reason for row in (*excluded, *found.excluded)), 'no episode')
         listed = ', '.join(f'{name} {n}' for name, n in sorted(categories.items()))
         raise BagUnreadable(
             f'{config.folder} has {categories.total()} questions ({listed}) of {len(excluded)} episodes, but '
-            f'no pictures: {excluded[0].reason if excluded else "no episode"}. Get them: {found.where}'
+            f'no pictures: {why}. Get them: {found.where}'
         )
     return [replace(sequences[0], excluded=(*found.excluded, *excluded)), *sequences[1:]]
 

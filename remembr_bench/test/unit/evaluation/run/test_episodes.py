@@ -213,6 +213,19 @@ def test_an_episode_whose_pictures_are_not_where_it_says_is_left_out(tmp_path: P
     assert all('there is no ' in row.reason for row in sequence.excluded)
 
 
+def test_a_question_without_words_or_with_the_id_of_another_is_left_out(tmp_path: Path):
+    path = originals.openeqa(tmp_path / 'openeqa') / 'open-eqa-v0.json'
+    rows = json.loads(path.read_text())
+    rows += [{**rows[0], 'question': 'What else?'}, {**rows[0], 'question': ' ', 'question_id': 'q8'}]
+    path.write_text(json.dumps(rows))
+    found = original(run_config(data='openeqa', folder=str(path.parent)))
+    assert [asked.id for one in found.episodes for asked in one.asked] == ['q0', 'q1', 'q2']
+    assert [(row.id, row.reason) for row in found.excluded] == [
+        ('q0', 'another one has its id'),
+        ('q8', 'it has no words'),
+    ]
+
+
 def test_a_table_that_names_what_no_file_is_called_is_refused(tmp_path: Path):
     path = originals.findingdory(tmp_path / 'findingdory', 'json') / 'data/validation-00000-of-00001.json'
     rows = json.loads(path.read_text())
