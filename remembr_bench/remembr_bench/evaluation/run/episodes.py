@@ -42,7 +42,7 @@ def original(config: RunConfig) -> Original:
     """Return what is in the folder of a data set; of several episodes those that are wanted.
 
     :raises BagUnreadable: a file is missing, damaged or in another format
-    :raises InvalidRequest: there is no such episode
+    :raises InvalidRequest: there is no such episode, or no oracle
     """
     try:
         found = ORIGINALS[config.data](Path(config.folder).expanduser())
@@ -52,6 +52,10 @@ def original(config: RunConfig) -> Original:
     if unknown := set(config.episodes) - {episode.name for episode in found.episodes}:
         known = ', '.join(episode.name for episode in found.episodes)[:200]
         raise InvalidRequest(f'there is no episode {min(unknown)!r}; there are {known}')
+    if config.planner is PlannerName.ORACLE and not any(
+        q.frames for one in found.episodes for q in one.asked
+    ):
+        raise InvalidRequest(f'{config.data} does not tell which pictures show an answer: it has no oracle')
     kept = [one for one in found.episodes if not config.episodes or one.name in config.episodes]
     return replace(found, episodes=kept)
 

@@ -229,7 +229,8 @@ class _Asked:
 
     def _answer(self, sample: Sample, planner: Planner, trace: QuestionTrace) -> tuple[Answer | None, str]:
         """Return the answer, or why there is none."""
-        oracle = self.config.planner is PlannerName.ORACLE and self.sequence.trial is None
+        # That of a simulated home answers itself.
+        oracle = self.config.planner is PlannerName.ORACLE and not self.config.homes
         relevant = sample.relevant if oracle else None
         recall = WindowedRecall(self.store, sample.scope, relevant, self.config.hybrid, trace)
         try:

@@ -226,6 +226,21 @@ def test_a_question_without_words_or_with_the_id_of_another_is_left_out(tmp_path
     ]
 
 
+@pytest.mark.parametrize(
+    ('data', 'right'), [('findingdory-hub', 'task_1-0'), ('infini-thor', 'qa_set_nieh_single_clue-0')]
+)
+def test_the_oracle_sees_only_the_pictures_that_show_the_answer(tmp_path: Path, data: str, right: str):
+    records, _ = _run(tmp_path, data, planner='oracle')
+    assert all(set(record.answer.evidence) <= set(record.relevant) for record in records if record.answer)
+    assert next(record.correct for record in records if record.id == right)
+
+
+@pytest.mark.parametrize('data', ['openeqa', 'env-qa', 'vq3d'])
+def test_where_nothing_tells_what_shows_an_answer_there_is_no_oracle(tmp_path: Path, data: str):
+    with pytest.raises(InvalidRequest, match=f'{data} does not tell which pictures .* no oracle'):
+        _run(tmp_path, data, planner='oracle')
+
+
 def test_a_table_that_names_what_no_file_is_called_is_refused(tmp_path: Path):
     path = originals.findingdory(tmp_path / 'findingdory', 'json') / 'data/validation-00000-of-00001.json'
     rows = json.loads(path.read_text())
