@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_bench.simulation.simulator import Kind, SimulatedThing
+from remembr_bench.simulation.simulator import Kind, SimulatedThing, nearest_in_room
 from remembr_bench.simulation.ways import Ways
 from remembr_ros.geometry import Pose, wrap_angle
 from remembr_ros.navigation.grid import Grid, Points
@@ -52,6 +52,9 @@ class TaskWorld:
         x, y, _ = self.things[thing].position
         places = self.places()
         return places[np.hypot(*(places - (x, y)).T) <= 1.0]
+
+    def beside(self, thing: str) -> tuple[float, float]:
+        return nearest_in_room(thing, self)
 
     def places(self) -> Points:
         return self._ways.places[self._ways.is_free][::3]

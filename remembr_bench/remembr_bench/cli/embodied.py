@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from remembr_bench.cli.field_options import add_fields, read_fields
-from remembr_bench.evaluation.embodied.original import LegentStage, counted, play_tasks, read_tasks
+from remembr_bench.evaluation.embodied.original import LegentStage, StageLost, counted, play_tasks, read_tasks
 from remembr_bench.evaluation.embodied.players import PLAYERS, model
 from remembr_bench.evaluation.embodied.run import FIGURES, play_home, results
 from remembr_bench.evaluation.records.config import RunConfig, Seconds, Seeds, option, run_config
@@ -72,14 +72,20 @@ def run(args: argparse.Namespace) -> int:
             )
         write_text(episodes, '')
         show = stack.enter_context(progress('tasks', total, unit='task'))
-        for row in played:
-            rows.append(row)
-            write_text(episodes, json.dumps(row) + '\n', 'a')
-            show(len(rows))
+        lost = None
+        try:
+            for row in played:
+                rows.append(row)
+                write_text(episodes, json.dumps(row) + '\n', 'a')
+                show(len(rows))
+        except StageLost as error:  # what was played is told
+            lost = error
     figures = {'planner': options.planner, 'homes': options.homes, **results(rows)}
     write_text(options.out / 'results.json', json.dumps(figures, indent=2) + '\n')
     columns = {name: name for name in ('n', *FIGURES)} | {'success_interval': '95 % of success'}
     groups = {**figures['by_category'], 'all': figures['overall']}
     note = f'{figures["thrown_away"]} tasks were thrown away'
     print_result(args.json, figures, figure_table('Tasks', groups, columns, note).text())
+    if lost is not None:
+        raise lost
     return 0

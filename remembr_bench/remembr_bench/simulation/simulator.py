@@ -38,8 +38,6 @@ class SimulatedThing:
 class Simulator(Protocol):
     """A place at one moment. Poses are of the robot's base_link, lengths in metres, in the map frame."""
 
-    def __hash__(self) -> int: ...
-
     @property
     def things(self) -> Mapping[str, SimulatedThing]:
         """All things, by id."""
@@ -61,6 +59,9 @@ class Simulator(Protocol):
     def viewpoints(self, thing: str) -> Points:
         """Return where the robot can stand near a thing and see it, shape (n, 2)."""
 
+    def beside(self, thing: str) -> tuple[float, float]:
+        """Return where the robot can be nearest to a thing; see :func:`nearest_in_room`."""
+
     def places(self) -> Points:
         """Return where the robot can stand, as a lattice, shape (n, 2)."""
 
@@ -72,3 +73,16 @@ class Simulator(Protocol):
 
     def close(self) -> None:
         """Let go of what it holds; what is asked of it later takes it again."""
+
+
+def nearest_in_room(thing: str, simulator: Simulator) -> tuple[float, float]:
+    """Return where the robot can be nearest to a thing, in its room: nothing is near through a wall.
+
+    Not in a corner that furniture cuts off, from where it could not get to half of the room.
+    """
+    one, places = simulator.things[thing], simulator.places()
+    inside = places[[simulator.room_at(Pose(x, y)) == one.room for x, y in places.tolist()]]
+    places = inside if len(inside) else places
+    nearest = places[np.argsort(np.hypot(*(places - one.position[:2]).T))].tolist()
+    x, y = next((at for at in nearest if np.isfinite(simulator.metres(at, places)).mean() >= 0.5), nearest[0])
+    return x, y

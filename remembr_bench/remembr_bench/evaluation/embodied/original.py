@@ -10,6 +10,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from importlib import import_module
 from math import dist
@@ -66,11 +67,23 @@ def counted(tasks: Sequence[Task]) -> dict[str, Any]:
     return {'tasks': len(tasks), 'by_category': dict(Counter(task['category'] for task in tasks))}
 
 
+class StageLost(RemembrError):
+    """Raised when the simulator does not work, or not any more: no other task can be played."""
+
+
+@contextmanager
+def _working() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # LEGENT raises nothing more special
+        raise StageLost(f'the simulator failed: {error}; it needs a display, or Xorg on a GPU') from error
+
+
 class LegentStage:
     """Upstream's simulator, LEGENT, with its own settings of tasks.
 
     :param folder: upstream's checkout
-    :raises RemembrError: it is not installed
+    :raises RemembrError: it is not installed, or does not start
     """
 
     def __init__(self, folder: Path) -> None:
@@ -83,20 +96,24 @@ class LegentStage:
             raise RemembrError(f'{INSTALL} ({error})') from error
         self._folder = folder
         camera = {'camera_resolution_width': 448, 'camera_resolution_height': 448, 'camera_field_of_view': 90}
-        self._env = self._legent.Environment(env_path=str(player), action_mode=1, **camera)
+        with _working():
+            self._env = self._legent.Environment(env_path=str(player), action_mode=1, **camera)
 
     def reset(self, task: Task) -> View:
         path, scenes = (str(self._folder / 'data' / name) for name in (f'tasks/{task["file"]}', 'scenes'))
         scene = self._setup.create_task_setting(path, scenes)['scene']
-        return self._seen(self._env.reset(self._legent.ResetInfo(scene=scene, api_calls=[])))
+        return self._seen(self._env.reset, self._legent.ResetInfo(scene=scene, api_calls=[]))
 
     def step(self, choice: int) -> View:
-        return self._seen(self._env.step(self._legent.Action(action_choice=choice)))
+        return self._seen(self._env.step, self._legent.Action(action_choice=choice))
 
     def close(self) -> None:
         self._env.close()
 
-    def _seen(self, observed: Any) -> View:
+    @staticmethod
+    def _seen(ask: Callable[[Any], Any], said: Any) -> View:
+        with _working():
+            observed = ask(said)
         return observed.game_states, encode_jpeg(observed.image[..., ::-1].copy(), 90)
 
 
@@ -150,6 +167,7 @@ def play_tasks(
 
     :param chat: chooses; None: chance does
     :param steps: for a task, at most; of a question the last one takes an answer
+    :raises StageLost: the simulator does not work any more
     """
     for task in tasks:
         chooser, failure = Chooser(chat, SYSTEM, timeout_s) if chat else None, ''
@@ -161,8 +179,12 @@ def play_tasks(
                 holds = found
                 if len(done) == steps or time.monotonic() >= deadline or -1 in holds or all(holds):
                     break
-        except Exception as error:  # noqa: BLE001  a simulator is others' code: of this task alone
-            failure = str(error) if isinstance(error, RemembrError) else f'the simulator failed: {error!r}'
+        except StageLost:
+            raise
+        except RemembrError as error:
+            failure = str(error)
+        except (LookupError, OSError, TypeError, ValueError) as error:  # its files are others'
+            failure = f'it cannot be played: {error!r}'
         what = {'home': task['file'], 'category': task['category'], 'instruction': task['task_text']}
         met = {'success': float(bool(holds) and min(holds) == 1), 'gcs': holds.count(1) / max(len(holds), 1)}
         usage = asdict(chooser.ledger.usage if chooser else Usage())

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from remembr_bench.evaluation.tasks.goals import beside
 from remembr_bench.simulation.homes.home import Interaction
 from remembr_bench.simulation.simulator import Simulator
 from remembr_ros.geometry import Pose
@@ -104,5 +103,5 @@ class EpisodeTruth:
 
     def away_m(self, thing: str) -> float:
         """Return how far it is to drive to a thing from here [m]."""
-        at = np.array([beside(thing, self.simulator)])
+        at = np.array([self.simulator.beside(thing)])
         return float(self.simulator.metres((self.here.x, self.here.y), at)[0])

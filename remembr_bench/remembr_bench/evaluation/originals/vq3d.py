@@ -86,9 +86,8 @@ def _poses(folder: Path) -> list[Pose | None]:
         matrices = np.load(folder / 'cameras_pnp_triangulation.npy')
         good = np.load(folder / 'good_pose_reprojection.npy').astype(bool).ravel()
         at = -np.einsum('nji,nj->ni', matrices[:, :3, :3], matrices[:, :3, 3])  # the camera's place: -R^T t
-        yaws = np.arctan2(
-            matrices[:, 2, 1], matrices[:, 2, 0]
-        )  # of its z axis in the world, the third row of R
+        ahead = matrices[:, 2]  # its z axis in the world is the third row of R
+        yaws = np.arctan2(ahead[:, 1], ahead[:, 0])
         known = zip(at.tolist(), yaws.tolist(), (good & np.isfinite(at).all(axis=1)).tolist(), strict=True)
         return [Pose(x, y, z, yaw) if is_good else None for (x, y, z), yaw, is_good in known]
     except (OSError, TypeError, ValueError, IndexError) as error:

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +12,7 @@ from remembr_bench.simulation.simulator import Simulator
 from remembr_ros.geometry import Pose, wrap_angle
 from remembr_ros.navigation.grid import Points
 
-OBJECT_M = (
-    2.0  # of way at most to where a robot can be nearest to an object, as upstream's configuration has it
-)
+OBJECT_M = 2.0  # of way at most to beside an object, as upstream's configuration has it
 VIEWPOINT_M = 0.1  # and to a viewpoint of a receptacle: so near the way is straight
 OBJECT_RAD, RECEPTACLE_RAD = math.radians(45.0), math.radians(90.0)  # off which it may be seen at most
 SEEN_PART = 0.001  # of the pixels that have to show it
@@ -99,26 +96,12 @@ def standing(pose: Pose, predicate: Predicate, simulator: Simulator) -> Standing
     is_object = predicate.where is Where.AT_OBJECT
     turned = off <= (OBJECT_RAD if is_object else RECEPTACLE_RAD)
     if is_object:
-        way_m = simulator.metres(beside(thing.id, simulator), np.array([(pose.x, pose.y)]))
+        way_m = simulator.metres(simulator.beside(thing.id), np.array([(pose.x, pose.y)]))
         near = float(way_m[0]) <= OBJECT_M
     else:
         points = simulator.viewpoints(thing.id)
         near = bool((np.hypot(*(points - (pose.x, pose.y)).T) <= VIEWPOINT_M).any())
     return Standing(near and turned, turned and simulator.part_seen(pose, thing.id) >= SEEN_PART)
-
-
-@lru_cache(1024)
-def beside(thing: str, simulator: Simulator) -> tuple[float, float]:
-    """Return where a robot can be nearest to a thing, in its room: nothing is near through a wall.
-
-    Not in a corner that furniture cuts off, from where it could not get to half of the room.
-    """
-    one, places = simulator.things[thing], simulator.places()
-    inside = places[[simulator.room_at(Pose(x, y)) == one.room for x, y in places.tolist()]]
-    places = inside if len(inside) else places
-    nearest = places[np.argsort(np.hypot(*(places - one.position[:2]).T))].tolist()
-    x, y = next((at for at in nearest if np.isfinite(simulator.metres(at, places)).mean() >= 0.5), nearest[0])
-    return x, y
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +165,7 @@ def nearest_pose(predicate: Predicate, start: Pose, simulator: Simulator) -> Pos
     if predicate.where is Where.AT_RECEPTACLE:
         places = simulator.viewpoints(thing.id)
     else:
-        places = places[simulator.metres(beside(thing.id, simulator), places) <= OBJECT_M]
+        places = places[simulator.metres(simulator.beside(thing.id), places) <= OBJECT_M]
     for px, py in _by_way(places, start, simulator)[:TRIED].tolist():
         pose = Pose(px, py, 0.0, math.atan2(y - py, x - px))
         if standing(pose, predicate, simulator).succeeds:

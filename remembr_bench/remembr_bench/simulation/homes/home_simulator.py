@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from remembr_bench.simulation.homes.catalogue import FUNCTIONS, SHAPES
 from remembr_bench.simulation.homes.home import Home, centre_of, name_of
 from remembr_bench.simulation.homes.home_views import CAMERA, items_seen
 from remembr_bench.simulation.homes.layout import ground
-from remembr_bench.simulation.simulator import Kind, SimulatedThing
+from remembr_bench.simulation.simulator import Kind, SimulatedThing, nearest_in_room
 from remembr_bench.simulation.ways import Ways
 from remembr_ros.geometry import Pose
 from remembr_ros.navigation.grid import Grid, Points
@@ -39,6 +39,7 @@ class HomeSimulator:
         self._items: Callable[[Pose], NDArray[np.uint16]] | None = None
         self._seen = lru_cache(4096)(self._render)
         self.viewpoints = lru_cache(None)(self._viewpoints)
+        self.beside = lru_cache(None)(partial(nearest_in_room, simulator=self))
 
     @cached_property
     def things(self) -> Mapping[str, SimulatedThing]:

@@ -11,7 +11,6 @@ from remembr_bench.evaluation.tasks.goals import (
     Reached,
     Standing,
     Where,
-    beside,
     length,
     nearest_pose,
     reached,
@@ -128,5 +127,5 @@ def test_a_corner_that_is_cut_off_is_not_where_one_can_be() -> None:
     world.grid.cells[50:, 20:22] = 100
     cut_off = TaskWorld(thing('red cup', 0.5, 3.5))
     cut_off._ways = Ways(world.grid, 0.2)
-    assert math.dist(beside('red cup', cut_off), (0.5, 3.5)) > 0.7, 'outside of the corner'
-    assert math.dist(beside('red cup', TaskWorld(thing('red cup', 0.5, 3.5))), (0.5, 3.5)) < 0.2
+    assert math.dist(cut_off.beside('red cup'), (0.5, 3.5)) > 0.7, 'outside of the corner'
+    assert math.dist(TaskWorld(thing('red cup', 0.5, 3.5)).beside('red cup'), (0.5, 3.5)) < 0.2
