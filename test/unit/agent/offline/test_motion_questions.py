@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
-from remembr_ros.agent.offline.motion_questions import parse_motion
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
 from remembr_ros.geometry import StampedPose, distance, wrap_angle
@@ -257,19 +256,3 @@ def test_did_not_stop_at_what_it_only_passed(seed: int) -> None:
 def test_an_anchor_that_was_not_seen_tells_nothing() -> None:
     for text in ('Did you turn right after the bridge?', 'How long did you wait at the crossing?'):
         assert ask(0, text).kind is Kind.NOT_SEEN
-
-
-@pytest.mark.parametrize(
-    'text',
-    [
-        'Did the car turn right?',
-        'Where is the bus stop?',
-        'Was anyone waiting at the bus stop?',
-        'How far is it from the lift to the exit?',
-        'What did you see on the right side of the road?',
-        'How long did you stay in the kitchen?',
-        'Where did you go after the lift?',
-    ],
-)
-def test_what_others_did_and_what_was_seen_is_no_question_about_the_robots_motion(text: str) -> None:
-    assert parse_motion(text) is None
