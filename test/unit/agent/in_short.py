@@ -12,7 +12,7 @@ def rows(table: str) -> list[list[str]]:
 
 
 def in_short(answer: Answer, most: int = 3) -> str:
-    """Return what kind of answer it is, and by which memories: 'at lift', 'when lift', 'no', 'not seen'.
+    """Return what kind of answer it is, and by which memories: 'at lift', 'when lift', 'each a, b'.
 
     After "perhaps" it is less sure than 0.5. A place and a time are those of the first memory, "since" that
     is when it began; a text names all memories that it rests on, up to a number.
@@ -22,7 +22,7 @@ def in_short(answer: Answer, most: int = 3) -> str:
     says = f'text {few}'.strip()
     if answer.kind is Kind.POSITION:
         assert answer.pose == answer.evidence[0].memory.pose
-        each = f'at each{" in order" * answer.in_order} {few}'
+        each = f'in order {few}' if answer.in_order else f'each {few}'
         says = each if answer.every_place else f'at {ids[0]}'
     elif answer.kind is Kind.TIME:
         says = f'{"when" if answer.time_ns == answer.evidence[0].memory.end_ns else "since"} {ids[0]}'

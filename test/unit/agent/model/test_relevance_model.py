@@ -10,7 +10,7 @@ from remembr_ros.agent.model.relevance_model import (
     find_sightings,
     fit_in_a_word,
 )
-from remembr_ros.agent.offline.request import parse_request, searched
+from remembr_ros.agent.offline.request import searched
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.store import MemoryStore
@@ -20,7 +20,7 @@ Make = Callable[..., Memory]
 
 
 def sightings(recall: ListedRecall | MemoryStore, text: str) -> list[Hit]:
-    return find_sightings(parse_request(text, 0), recall, ANYTHING)
+    return find_sightings(searched(text), recall, ANYTHING)
 
 
 def test_what_has_the_words_is_likelier_and_comes_first(make_memory: Make) -> None:

@@ -22,77 +22,45 @@ from test.unit.agent.listed_recall import ListedRecall
 
 T = 1_700_000_000 * NS  # 2023-11-14 22:13:20
 
-SEEN = {
-    'exit 1': ('EXIT',),
-    'first aid 1': 'A first aid kit hangs on a wall.',
-    'printer 1': 'A printer on a desk.',
-    'lift': ('LIFT',),
-    'person': 'A person walks by.',
-    'room 103': ('ROOM 103',),
-    'first aid 2': 'A first aid kit on a shelf.',
-    'kitchen 1': 'A kitchen with a coffee machine.',
-    'kitchen 2': 'A kitchen with a sink.',
-    'tables': 'Tables in a hall.',
-    'sofa': 'A red sofa.',
-    'blue sofa': 'A blue sofa.',
-    'way out': ('WAY OUT',),
-    'lab 3': ('LAB 3',),
-    'room 3': ('ROOM 3',),
-    'stairs': 'Stairs with a rail.',
-    'front desk': 'A front desk.',
-    'stop sign': 'The back of a stop sign.',
-    'trash can': 'A trash can.',
-    'trash': 'Trash on the floor.',
-    'fire exit': ('FIRE EXIT',),
-    'toilet 1': 'A toilet.',
-    'toilet 2': 'An all-gender toilet.',
-    'magazine': 'A magazine called Computer on a bench.',
-    'nature': 'A magazine called Nature.',
-    'wheeler': 'An 18-wheeler in a yard.',
-    'umbrella': 'A dog and a man with an umbrella.',
-    'food': 'A food truck.',
-    'fountain': 'A water fountain.',
-    'Ellis': ('Dr. Ellis',),
-    'B-204': ('B-204',),
-    'cafeteria 1': 'A cafeteria.',
-    'check-in 1': 'A check-in desk.',
-    'minute 1': 'A last-minute desk.',
-    'wash': ('WASH BEFORE AND AFTER LUNCH',),
-    'minute 2': 'A last-minute desk.',
-    'check-in 2': 'A check-in desk.',
-    'printer 2': 'A printer stands by a door.',
-    'exit 2': ('EXIT',),
-    'cafeteria 2': 'A cafeteria.',
-    'outside': 'Outside, a brick wall.',
-    'bicycle': 'A bicycle.',
-}
+SEEN = """
+exit 1: "EXIT"; first aid 1: A first aid kit hangs on a wall; printer 1: A printer on a desk;
+lift: "LIFT"; person: A person walks by; room 103: "ROOM 103"; first aid 2: A first aid kit on a shelf;
+kitchen 1: A kitchen with a coffee machine; kitchen 2: A kitchen with a sink; tables: Tables in a hall;
+sofa: A red sofa; blue sofa: A blue sofa; way out: "WAY OUT"; lab 3: "LAB 3"; room 3: "ROOM 3";
+stairs: Stairs with a rail; front desk: A front desk; stop sign: The back of a stop sign;
+trash can: A trash can; trash: Trash on the floor; fire exit: "FIRE EXIT"; toilet 1: A toilet;
+toilet 2: An all-gender toilet; magazine: A magazine called Computer on a bench;
+nature: A magazine called Nature; wheeler: An 18-wheeler in a yard;
+umbrella: A dog and a man with an umbrella; food: A food truck; fountain: A water fountain;
+Ellis: "Dr. Ellis"; B-204: "B-204"; cafeteria 1: A cafeteria; check-in 1: A check-in desk;
+minute 1: A last-minute desk; wash: "WASH BEFORE AND AFTER LUNCH"; minute 2: A last-minute desk;
+check-in 2: A check-in desk; printer 2: A printer stands by a door; exit 2: "EXIT";
+cafeteria 2: A cafeteria; cafeteria 3: A cafeteria; outside: Outside, a brick wall; bicycle: A bicycle
+"""
 """What was seen, or read, for 5 s every 10 s at x = 0, 8, 16 ... m."""
 
 
-def memory(i: int, name: str) -> Memory:
-    seen = SEEN[name]
-    texts = () if isinstance(seen, str) else seen
-    caption = seen if isinstance(seen, str) else f'Signs and labels that can be read: "{seen[0]}".'
+def memory(i: int, name: str, seen: str) -> Memory:
+    texts = (seen.strip('"'),) if seen.startswith('"') else ()
+    caption = f'Signs and labels that can be read: {seen}.' if texts else f'{seen}.'
     start_ns = T + 10 * i * NS
     return Memory(name, 'r', start_ns, start_ns + 5 * NS, caption, Pose(8.0 * i, 0.0), scene_text=texts)
 
 
-MEMORIES = [memory(i, name) for i, name in enumerate(SEEN)]
+MEMORIES = [memory(i, *map(str.strip, one.split(':'))) for i, one in enumerate(SEEN.split(';'))]
 
 
-def ask(text: str, memories: list[Memory] = MEMORIES, now_ns: int = T + 425 * NS) -> Answer:
-    question, recall = Question(text, now_ns, here=Pose(41.0, 0.0)), ListedRecall(memories)
-    recall.embedder_name = OFFLINE
-    return OfflinePlanner().answer(question, recall, Run(float('inf')))
+def ask(text: str, memories: list[Memory] = MEMORIES, now_ns: int = T + 435 * NS) -> Answer:
+    question = Question(text, now_ns, here=Pose(155.0, 0.0))
+    return OfflinePlanner().answer(question, ListedRecall(memories, embedder_name=OFFLINE), Run(float('inf')))
 
 
 PLACES = """
 Where is 103?                                     | at room 103
 Where's the lift                                  | at lift
 Robot, where is the exit?                         | at exit 2
-WHERE IS THE CAFETERIA?                           | at cafeteria 2
+WHERE IS THE CAFETERIA?                           | at cafeteria 3
 where is Lab 3                                    | at lab 3
-Where is room 3?                                  | at room 3
 Where is B-204?                                   | (perhaps) at B-204
 Where is Dr. Ellis?                               | (perhaps) at Ellis
 Where is Professor Ellis's office?                | perhaps at Ellis       | "Dr. Ellis"
@@ -100,7 +68,6 @@ Where are the stairs in this house?               | (perhaps) at stairs
 Where is "Fire exit"?                             | at fire exit
 Where is the WAY OUT?                             | (perhaps) at way out
 Where is "Wash before and after lunch"?           | at wash
-Where is the front desk?                          | at front desk
 Where is the First Aid kit?                       | (perhaps) at first aid 2
 Where is the first-aid kit?                       | at first aid 2
 Where did you see the last-minute desk?           | at minute 1
@@ -108,29 +75,21 @@ Where did you see the check-in desk?              | at check-in 1
 Where was the check-in desk that you saw last?    | at check-in 2
 Where did you see the sign 'WAY OUT'?             | (perhaps) at way out
 Where did you see the magazine called Computer?   | at magazine
-Where did you see the magazine called Nature?     | at nature
 Where can I find coffee?                          | (perhaps) at kitchen 1
 Where can I throw something away?                 | (perhaps) at trash can | a place to throw something away
 Where was the last door you saw?                  | at printer 2
-Where is the furthest exit?                       | at exit 2
-Take me to the nearest exit, please               | at exit 1
-Can you drive me to the closest exit?             | at exit 1
-Where did you first see a printer?                | at printer 1
-Visit all the places where you saw a printer      | at each printer 1, printer 2
-Go to each of the exits                           | at each exit 1, fire exit, exit 2
-Where did you see all printers?                   | at each printer 1, printer 2
+Where is the furthest exit?                       | at exit 1
+Can you drive me to the closest exit?             | at fire exit
+Visit all the places where you saw a printer      | each printer 1, printer 2
+Go to each of the exits                           | each exit 1, fire exit, exit 2
+Where did you see all printers?                   | each printer 1, printer 2
 Where is the all-gender toilet?                   | at toilet 2
 Please visit the lift                             | at lift
-Where were you at 22:14?                          | at person
-Where were you five minutes ago?                  | at way out
-hey robot, could you bring me to the lift         | at lift
+Where were you five minutes ago?                  | at lab 3
 Hey robot, could you please bring me to the lift? | at lift
-Go to the water fountain.                         | at fountain
-Guide me to the CAFETERIA                         | at cafeteria 2
 Lead me back to where you saw the bicycle         | at bicycle
 navigate to room 103                              | at room 103
 I want to go to the lift                          | at lift
-I'd like to go to room 103                        | at room 103
 I need a printer                                  | at printer 2
 I am looking for the lift                         | at lift
 I'm looking for the lift                          | at lift
@@ -139,7 +98,6 @@ Show me the way to the exit                       | at exit 2
 Show me the printer                               | at printer 2
 How do I get to room 103?                         | at room 103
 How do I get from the lift to the exit?           | perhaps at exit 2
-How far is the lift?                              | at lift
 How far is it from here to the lift?              | at lift
 How far is the lift from here?                    | at lift
 What is the location of the lift?                 | at lift
@@ -149,7 +107,6 @@ Locate the red sofa                               | at sofa
 Do you know where the toilet is?                  | at toilet 2
 Can you tell me where the toilet is?              | at toilet 2
 I want to know where the toilet is                | at toilet 2
-I am hungry, can you take me to the food truck?   | at food
 I'm thirsty. Where can I find water?              | (perhaps) at fountain
 Where is the trash can?                           | at trash can
 i am looking for the trash                        | at trash
@@ -159,12 +116,10 @@ Where is the red fire extinguisher?               | perhaps at fire exit
 """
 
 TIMES = """
-When did you last see the LIFT sign?             | when lift
-When did you first see a printer?                | since printer 1
-When was the last time you saw a person?         | when person
+When did you last see the EXIT sign?             | when exit 2
+When was the last time you saw a toilet?         | when toilet 2
 What was the last time you saw a printer?        | when printer 2
 Please tell me when you saw the bicycle          | when bicycle
-How long ago did you see the bicycle?            | when bicycle
 How long ago was it that you saw the bicycle?    | when bicycle
 How many minutes ago did you pass room 103?      | when room 103
 How long has it been since you saw the lift?     | when lift
@@ -176,11 +131,11 @@ When did you cross the brick wall?               | perhaps when outside | What f
 How long were you in the kitchen?                | (perhaps) 15 s
 For how long did you see the red sofa?           | 5 s
 How long did you stay near the printer?          | (perhaps) 5 s
-How long did you look at the lift?               | 5 s
 How much time did you spend in the kitchen?      | (perhaps) 15 s
 How many minutes were you in the kitchen?        | (perhaps) 15 s
 How long did we stay in the kitchen?             | (perhaps) 15 s
-How long have you been in the cafeteria?         | (perhaps) 5 s
+How long were you in the cafeteria?              | (perhaps) 5 s
+How long have you been in the cafeteria?         | (perhaps) 15 s
 How long have you been outside?                  | (perhaps) 5 s
 """
 
@@ -195,21 +150,15 @@ Did you see a bicycle in the last 30 s?       | yes bicycle
 Did you see a person between 22:13 and 22:15? | yes person
 Did you see a person between 22:15 and 22:16? | no
 Have you seen any stairs?                     | yes stairs
-Have you seen any chairs?                     | no
 Do you remember seeing a bicycle?             | yes bicycle
 Can you see a door?                           | yes printer 2
 Did you see an 18-wheeler?                    | yes wheeler
 Did you see the back of a stop sign?          | yes stop sign
-Have you seen people with umbrellas today?    | yes umbrella
-Did you see a person wearing a pink shoe?     | perhaps not seen
-Did you see red sofas with people on them?    | perhaps yes sofa
 Did you see anything?                         | yes bicycle
-Is there a printer here?                      | no
-Is there a room here?                         | yes room 103
+Is there trash here?                          | yes trash
 Is the printer near here?                     | no
-Is room 103 near here?                        | yes room 103
+Is the fire exit near here?                   | yes fire exit
 Have you been here before?                    | perhaps not seen
-Is the cafeteria near the lift?               | (perhaps) no cafeteria 1
 Did you see any sign near the lift?           | yes lift
 Was a sofa or a box left at the door?         | perhaps not seen
 """
@@ -218,23 +167,17 @@ WHATEVER = """
 What can be read near the printer?              | (perhaps) text printer 1 | Nothing could be read
 What does the sign next to the lift say?        | (perhaps) text lift | "LIFT"
 What is written on the door of room 103?        | perhaps text room 103 | "ROOM 103"
-What can be read here?                          | text room 103 | "ROOM 103"
-What did you see 2 minutes ago?                 | text B-204
-What did you see after 22:20?                   | text bicycle, outside
+What did you see after 22:20?                   | text bicycle, outside, cafeteria 3
 What did you see near room 103?                 | text room 103
 What is in front of the red sofa?               | (perhaps) text sofa, tables, blue sofa
 Which room is next to the lift?                 | (perhaps) text lift, printer 1, person
 What did you see while you were in the kitchen? | (perhaps) text kitchen 1, kitchen 2
 Describe the kitchen.                           | text kitchen 1, kitchen 2
 I want to know what you saw in the kitchen      | text kitchen 1, kitchen 2
-Which was the first sign you saw?               | text exit 1 | "EXIT"
 How many times did you pass the exit?           | text exit 1, fire exit, exit 2 | 3 times
-What did you see?                               | text bicycle, outside, cafeteria 2 ...
 What did you read in the Times?                 | (perhaps) text exit 2, wash, B-204 ...
 Who are you?                                    | perhaps not seen | no question about
 What do you do in the morning?                  | perhaps not seen | Nothing is remembered of that time
-Where are you now?                              | at room 103 | I am at (41.0, 0.0)
-Where is it?                                    | perhaps not seen | what is asked for
 """
 
 
@@ -248,44 +191,38 @@ def test_of_a_time_without_memories_nothing_is_told(text: str) -> None:
     assert_told(ask(text), 'perhaps not seen', 'I remember nothing of that time')
 
 
-@pytest.mark.parametrize(
-    ('text', 'thing'),
-    [
-        ('Did you see a person with a dog?', 'a person with a dog'),
-        ('Where is the red car near the bridge?', 'the red car'),  # what it is near is told apart
-        ('Where did you see two red chairs?', 'two red chairs'),
-        ('Did you see any bicyclists?', 'bicyclists'),
-        ('Take me to the nearest exit, please', 'the nearest exit'),
-        ('Have you seen people with umbrellas today?', 'people with umbrellas'),
-        ('Where is "MEETING POINT"?', '"MEETING POINT"'),
-        ('When did you last see room 101?', 'room 101'),
-        ('i am looking for the keys', 'the keys'),
-        ('Did you see a person holding a door for you to enter the building?', 'a person holding a door'),
-        ('Where can I throw something away?', 'a place to throw something away'),
-        ('When did you cross the brick street?', 'what fits "cross the brick street"'),
-    ],
-)
-def test_a_thing_is_called_what_the_asker_calls_it(text: str, thing: str) -> None:
+NAMED = """
+Did you see a person with a dog?                                    | a person with a dog
+Where is the red car near the bridge?                               | the red car
+Where did you see two red chairs?                                   | two red chairs
+Did you see any bicyclists?                                         | bicyclists
+Take me to the nearest exit, please                                 | the nearest exit
+Have you seen people with umbrellas today?                          | people with umbrellas
+Where is "MEETING POINT"?                                           | "MEETING POINT"
+When did you last see room 101?                                     | room 101
+i am looking for the keys                                           | the keys
+Did you see a person holding a door for you to enter the building?  | a person holding a door
+Where can I throw something away?                                   | a place to throw something away
+When did you cross the brick street?                                | what fits "cross the brick street"
+"""
+
+
+@pytest.mark.parametrize(('text', 'thing', '_'), rows(NAMED))
+def test_a_thing_is_called_what_the_asker_calls_it(text: str, thing: str, _: str) -> None:
     assert thing_of(text) == thing
 
 
 @pytest.mark.parametrize(
-    ('thing', 'be'),
+    ('be', 'things'),
     [
-        ('two red chairs', 'were'),
-        ('people with dogs', 'were'),
-        ('the stairs in the hall', 'were'),
-        ('bikes', 'were'),
-        ('a bus with seats', 'was'),
-        ('the glass', 'was'),
-        ('a man in jeans', 'was'),
-        ('room 101', 'was'),
+        ('was', 'a bus with seats, the glass, a man in jeans, room 101'),
+        ('were', 'two red chairs, people with dogs, the stairs in the hall, bikes'),
     ],
 )
-def test_one_or_several_are_meant(thing: str, be: str) -> None:
-    seen = Memory('m', 'r', T, T + NS, f'I see {thing}.', Pose(0.0, 0.0))
-    told = ask(f'Where did you see {thing}?', [seen]).text
-    assert f'{thing} {be} seen'.lower() in told.lower()
+def test_one_or_several_are_meant(be: str, things: str) -> None:
+    for thing in things.split(', '):
+        seen = Memory('m', 'r', T, T + NS, f'I see {thing}.', Pose(0.0, 0.0))
+        assert f'{thing} {be} seen' in ask(f'Where did you see {thing}?', [seen]).text.lower()
 
 
 @pytest.mark.parametrize(
@@ -325,7 +262,7 @@ OF_ALL_SORTS = [*MEMORIES[:6], *(one.memory for one in ROOM), PUT.memory('r')]
 
 
 def counts(text: str) -> bool:
-    """Tell whether every digit has a value: not '\u00b2', for which see the next test."""
+    """Tell whether every digit in a text counts, as a superscript does not: see test_a_digit_without_a_value."""
     return all(character.isdecimal() for character in text if character.isdigit())
 
 
@@ -341,7 +278,7 @@ def test_any_text_has_an_answer(text: str, now_ns: int) -> None:
 
 @pytest.mark.xfail(raises=ValueError, strict=True, reason='a digit without a value is taken for a count')
 def test_a_digit_without_a_value_counts_nothing() -> None:
-    ask('What were the \u00b2 things that you did?', OF_ALL_SORTS)
+    ask('What were the ² things that you did?', OF_ALL_SORTS)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.grounding import Claim
-from remembr_ros.agent.offline.request import parse_request
+from remembr_ros.agent.offline.request import searched
 from remembr_ros.agent.offline.understood import Accounted, best, found, said
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
@@ -17,7 +17,7 @@ def memory(caption: str) -> Memory:
 
 
 def told(text: str, claim: Claim, by: str = 'sights') -> Accounted:
-    return found(claim, by, text, parse_request(text, 0))
+    return found(claim, by, text, searched(text))
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_what_was_seen_tells_neither_names_of_streets_nor_that_the_robot_got_off
 
 def test_words_that_say_when_or_where_are_taken() -> None:
     text = 'Did you see a cup at 9:00:10 on floor-1?'
-    request = parse_request(text, 0)
+    request = searched(text)
     claim = Claim(Kind.BINARY, 'Yes', [Hit(memory('A cup.'), 0.9)], binary=True, confidence=0.9)
     assert not found(claim, 'sights', text, request, ['9', '00', '10', 'floor', '1']).left
 
