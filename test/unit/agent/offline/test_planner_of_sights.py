@@ -262,7 +262,7 @@ OF_ALL_SORTS = [*MEMORIES[:6], *(one.memory for one in ROOM), PUT.memory('r')]
 
 
 def counts(text: str) -> bool:
-    """Tell whether every digit in a text counts, as a superscript does not: see test_a_digit_without_a_value."""
+    """Tell whether every digit has a value, as a superscript has none: see the test after the next."""
     return all(character.isdecimal() for character in text if character.isdigit())
 
 
