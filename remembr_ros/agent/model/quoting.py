@@ -81,7 +81,7 @@ def ordinal(word: str) -> int | None:
 
 def cardinal(word: str) -> int | None:
     """Return how many a word says, 'three' or '3'; None: it says none."""
-    return int(word) if word.isdigit() else TO_TWENTY.index(word) if word in TO_TWENTY else None
+    return int(word) if word.isdecimal() else TO_TWENTY.index(word) if word in TO_TWENTY else None
 
 
 def quotations(text: str) -> list[str]:

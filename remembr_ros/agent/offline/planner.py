@@ -16,6 +16,7 @@ from remembr_ros.agent.offline.commands.command_answers import answer_command
 from remembr_ros.agent.offline.day_questions import claim_of_day, parse_day
 from remembr_ros.agent.offline.deeds.deed_answers import answer_deeds
 from remembr_ros.agent.offline.deeds.goals import answer_goal
+from remembr_ros.agent.offline.executor.tally import answer_contrast
 from remembr_ros.agent.offline.motion_questions import answer_motion
 from remembr_ros.agent.offline.named_scope import (
     NamedScope,
@@ -78,6 +79,8 @@ def _claims(named: NamedScope, question: Question, recall: Recall, run: Run) -> 
             claim = replace(claim, confidence=min(claim.confidence, UNTOLD))
         yield found(claim, by, whole, request, _taken(whole, request))
 
+    if (compared := answer_contrast(request, question, recall, scope)) is not None:
+        yield from about(*compared)
     yield from about(answer_goal(request, question, recall, scope), 'goals')
     yield from about(answer_by_places(request, question, recall, scope), 'places')
     text = without_room(named.text, question.places)

@@ -94,7 +94,9 @@ def found(claim: Claim, by: str, text: str, request: Request, taken: Collection[
         elif by == 'sights' and shown:
             left += [word for word in others if _is_not_shown(word, tree, claim, shown[0])]
         left += [w for w in others if w not in left and _is_beside(w, tree, about, shown, deeds)]
-    left += [word for word in tree if word not in left and by != 'goals' and _is_beyond(word, tree, by)]
+    beyond = (word for word in tree if word not in left and _is_beyond(word, tree, by))
+    compared = _NEAREST.intersection(words(claim.about))
+    left += [word for word in beyond if by != 'goals' and word.low not in compared]
     said_of = tuple(word.text for word in content if word not in left)
     return Accounted(claim, by, tuple(word.text for word in left), said_of)
 

@@ -128,7 +128,7 @@ _MOVE = (
     r'(?:\b(?:mov(?:e|ed|ing)|carr(?:y|ied|ying)|relocat\w+|transport\w*|br(?:ing|ought)|h[eo]ld|hands?)\b'
     rf'|{_TAKE})'
 )
-_MOVED = any_case(_MOVE)
+MOVED = any_case(_MOVE)
 _CARRIED = any_case(
     rf'^\W*(?:what|which|how many)\b(?: \w+)?? (?:did|have|were|are|do) (?:you|we) (?:\w+ )?{_MOVE}'
     rf'|{_MOVE} (?:any|some)thing\b'
@@ -254,7 +254,7 @@ def _as_said(query: DeedQuery, asked: DeedRequest, main: DeedPhrase) -> DeedQuer
     named = query.object or query.receptacle or (query.attribute and not main.of('place'))
     moved = named or asked.asked is DeedAsked.MOST or _CARRIED.search(asked.main)
     kinds = ('', 'pick', 'move')
-    if moved and any(is_same_kind(query.kind, kind) for kind in kinds) and _MOVED.search(asked.says):
+    if moved and any(is_same_kind(query.kind, kind) for kind in kinds) and MOVED.search(asked.says):
         # Each time that it was put somewhere, or what was put there.
         came = _FROM.search(asked.says) or (not query.object and _CAME.search(asked.says))
         kind = 'pick' if came else 'place'
@@ -318,7 +318,7 @@ def _main(  # noqa: PLR0911
         return DeedQuery(main.kind, other[0])  # the green laptop is not the blue one
     if not main.says_nothing and (main.names or not main.unknown):
         query = names.meant(main, exactly=asked.yes, outcomes=outcomes_of(asked.says))
-        moved = asked.asked is DeedAsked.COUNT and _MOVED.search(asked.says)  # 'was it moved', by whoever
+        moved = asked.asked is DeedAsked.COUNT and MOVED.search(asked.says)  # 'was it moved', by whoever
         own = about_self or generic or (main.kind and not main.weak)
         if query is not None:
             return query if own or moved or STEPS.search(asked.says) else None

@@ -261,14 +261,9 @@ PUT = deed(T, T + NS, kind='place', object='cup', receptacle='table', pose=Pose(
 OF_ALL_SORTS = [*MEMORIES[:6], *(one.memory for one in ROOM), PUT.memory('r')]
 
 
-def counts(text: str) -> bool:
-    """Tell whether every digit has a value, as a superscript has none: see the test after the next."""
-    return all(character.isdecimal() for character in text if character.isdigit())
-
-
 @settings(max_examples=300)
 @given(
-    st.one_of(st.text(), st.lists(FRAGMENTS, max_size=12).map(' '.join)).filter(counts),
+    st.one_of(st.text(), st.lists(FRAGMENTS, max_size=12).map(' '.join)),
     st.integers(T, MAX_NS),
 )
 def test_any_text_has_an_answer(text: str, now_ns: int) -> None:
@@ -276,9 +271,8 @@ def test_any_text_has_an_answer(text: str, now_ns: int) -> None:
     searched(text)
 
 
-@pytest.mark.xfail(raises=ValueError, strict=True, reason='a digit without a value is taken for a count')
 def test_a_digit_without_a_value_counts_nothing() -> None:
-    ask('What were the ² things that you did?', OF_ALL_SORTS)
+    assert isinstance(ask('What were the ² things that you did?', OF_ALL_SORTS).kind, Kind)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,431 @@
+"""Answers what compares, groups or leaves out: counts, times, lengths and distances, side by side."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+from remembr_ros.agent.model.answer import Kind, Question
+from remembr_ros.agent.model.answer_text import EVEN
+from remembr_ros.agent.model.grounding import Claim, yes_or_no
+from remembr_ros.agent.model.relevance_model import PERHAPS, find_sightings
+from remembr_ros.agent.offline.deeds.deed_request import MOVED
+from remembr_ros.agent.offline.executor.took_place import Selection, TookPlace
+from remembr_ros.agent.offline.not_seen import no_answer
+from remembr_ros.agent.offline.reader.contrast import Among, ComparedBy, Contrast, read_contrast
+from remembr_ros.agent.offline.request import Request, parse_request
+from remembr_ros.geometry import Point, distance
+from remembr_ros.memory.deeds.deed import DeedFacts
+from remembr_ros.memory.deeds.occurrences import hits_of
+from remembr_ros.memory.deeds.query import STAY, Occurrence, is_named
+from remembr_ros.memory.deeds.summary import by_day, days_without, kinds_said
+from remembr_ros.memory.deeds.verbs import is_same_kind
+from remembr_ros.memory.matching.terms import words
+from remembr_ros.memory.model.recall import Scope
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.recall_protocol import Recall, every
+from remembr_ros.timestamps import format_clock, format_duration
+
+SHOWN = 20  # groups, or occurrences, that are told
+LAST = 3  # that are told of those that are counted
+_DONE = {
+    'standing': 'stopped',
+    'driving': 'drove',
+    'turning left': 'turned left',
+    'turning right': 'turned right',
+}
+_COUNTS = re.compile(r'\W*(?:how|count|number)\b', re.IGNORECASE)
+_MEAN = re.compile(r'\b(?:take|took|taken|last|lasted|need|needed)\b', re.IGNORECASE)
+_GENERIC = frozenset('thing things object objects item items'.split())
+
+
+def answer_contrast(
+    request: Request, question: Question, recall: Recall, scope: Scope
+) -> tuple[Claim, str] | None:
+    """Return what is said of things side by side, and which way to answer knows of them; None: nothing is
+    compared, or nothing known is.
+
+    :param scope: the time, the robots and the map that the question is about
+    :raises StoreUnavailable: there is no store
+    """
+    text = request.window.rest
+    if ' or ' in text and 'earlier' in words(question.text):  # which of them, and not earlier today
+        text = f'{text.rstrip(" ?.!")} earlier'
+    asked = read_contrast(text)
+    if asked is None or asked.measure is ComparedBy.NUMBER:
+        return _by_number(asked, recall, scope) if asked is not None else None
+    tally = _Tally(asked, question, TookPlace(question, recall, scope))
+    sort, told = '', [tally.took_place.of(side) for side in asked.sides]
+    if asked.group == 'object' and (told[0] is None or asked.grouped in told[0].unknown):
+        # No log has names of sorts, as of 'each plant'.
+        sort, told = asked.grouped, [tally.took_place.of(asked.sides[0].removesuffix(asked.grouped))]
+    for name, found in zip(asked.names, told, strict=bool(asked.names)):
+        if found is None or found.unknown:
+            unknown = no_answer(f'I know nothing of "{name}", so I cannot compare it.')
+            return replace(unknown, about=text), 'sights'
+    known = [found for found in told if found is not None and not found.unknown]
+    claim = None
+    if len(known) == len(told):
+        claim = tally.by_side(known) if asked.names else tally.by_group(known[0], sort)
+    if claim is None or claim.kind is Kind.NOT_SEEN:
+        return (replace(claim, about=text), 'sights') if claim is not None else None
+    guessed = asked.measure is ComparedBy.COUNT and any(found.by == 'sights' for found in known)
+    sure = min([PERHAPS] * guessed + [found.sure for found in known])  # are captions of one thing?
+    about = ' '.join((*asked.said, *asked.without, sort, *(word for found in known for word in found.known)))
+    note = f' I took these for all that you call "{sort}".' if sort else ''
+    return replace(claim, about=about, confidence=claim.confidence or sure, note=note), known[0].by
+
+
+@dataclass(frozen=True)
+class _Tally:
+    """Values of what is compared.
+
+    :param took_place: knows what there is of each
+    """
+
+    asked: Contrast
+    question: Question
+    took_place: TookPlace
+
+    def by_side(self, told: Sequence[Selection]) -> Claim:
+        """Say which of the sides has more."""
+        asked, values = self.asked, list[_Value]()
+        for name, side, found in zip(asked.names, asked.sides, told, strict=True):
+            occurrences = self._kept(found.occurrences)
+            value = self._value(name, side, occurrences)
+            if value is None:
+                return no_answer(f'I do not know that of {name}, so I cannot compare it.')
+            values.append(_Value(name, value, occurrences, found.by))
+        ordered = sorted(values, key=lambda side: -side.value if asked.most else side.value)
+        alike = ordered[0].value == ordered[1].value
+        texts = [f'{side.name}, {self._said(side)}' for side in (values if asked.yes else ordered)]
+        text = f'{"both alike, " if alike else ""}{"; ".join(texts)}.'
+        hits = hits_of(deed for side in ordered for deed in (*side.occurrences[:1], *side.occurrences))
+        if asked.yes:
+            return yes_or_no(not alike and ordered[0] is values[0], text, hits)
+        return Claim(Kind.TEXT, text, hits)
+
+    def by_group(self, told: Selection, sort: str = '') -> Claim | None:
+        """Say what there is in each group, in which there is most or none, or how much there is at all.
+
+        :param sort: what things are called of which no name is known
+        """
+        asked, occurrences = self.asked, self._kept(told.occurrences)
+        if not asked.group:
+            return self._in_all(told, occurrences)
+        groups = self._groups(occurrences)
+        if asked.among is Among.NONE:
+            return self._without(told, groups, occurrences, sort)
+        measured = [
+            _Value(name, value, of, told.by)
+            for name, of in groups.items()
+            if (value := self._value(name, asked.sides[0], of)) is not None
+        ]
+        if asked.group == 'each' and asked.among is Among.EACH and len(measured) > SHOWN:
+            return self._briefly(told, occurrences)
+        if asked.among is Among.LIMIT:
+            return self._reaching(told, measured)
+        if asked.among is Among.BEST:
+            return self._best(told, measured)
+        return self._each(measured)
+
+    def _each(self, values: Sequence['_Value']) -> Claim | None:
+        parts = [self._told(group) for group in values[:SHOWN]]
+        parts += [f'and {len(values) - SHOWN} more'] * (len(values) > SHOWN)
+        text = f'{"; ".join(parts)}.'
+        if not values:
+            return None
+        hits = hits_of(deed for group in values for deed in (*group.occurrences[:1], *group.occurrences))
+        return yes_or_no(True, text, hits) if self.asked.yes else Claim(Kind.TEXT, _capital(text), hits)
+
+    def _reaching(self, told: Selection, measured: Sequence['_Value']) -> Claim | None:
+        """Say which groups have so much, or how many they are."""
+        asked = self.asked
+        values = [group for group in measured if asked.least <= group.value <= asked.fewest]
+        if asked.group == 'each' and _COUNTS.match(asked.sides[0]):
+            times = _times(len(values), told.by)
+            text = f'{_capital(times)}: {self._listed([one.occurrences[0] for one in values[-LAST:]])}.'
+            if told.by == 'motion' or not values:
+                text = f'I {_DONE.get(told.occurrences[0].facts.kind, "did so")} {times}.'
+            hits = hits_of(deed for group in values or measured for deed in group.occurrences)
+            return Claim(Kind.TEXT, text, hits) if hits else None
+        if values or not measured:
+            return self._each(values)
+        most = max(measured, key=lambda group: group.value)
+        text = f'{"none" if asked.yes else "None"} of {len(measured)}; the most is {self._told(most)}.'
+        hits = hits_of(most.occurrences)
+        return yes_or_no(False, text, hits) if asked.yes else Claim(Kind.TEXT, text, hits)
+
+    def _best(self, told: Selection, measured: Sequence['_Value']) -> Claim | None:
+        """Say which group has most, or least, and which come next."""
+        asked = self.asked
+        if not asked.most and asked.measure is ComparedBy.COUNT and asked.group != 'each':
+            known = {group.name for group in measured}
+            never = [name for name in self._every_group() if name not in known]
+            if never:  # whoever asks for the least may know of none
+                text = f'Never: {", ".join(map(self._name, never))}.'
+                claim = Claim(Kind.TEXT, text, hits_of(told.occurrences))
+                return replace(claim, confidence=PERHAPS) if told.occurrences else None
+        values = sorted(measured, key=_Value.rank, reverse=asked.most)
+        if not values:
+            return None
+        best = [group for group in values if group.rank() == values[0].rank()]
+        alike = len(values) > 1 and len({group.value for group in values}) == 1
+        sure = PERHAPS if alike else 0.0
+        told_best = ' and '.join(self._name(group.name) for group in best)
+        others = [
+            f'{self._name(group.name)} ({self._said(group)})' for group in values[len(best) : len(best) + 2]
+        ]
+        then = f'; then {" and ".join(others)}' if others else ''
+        hits = hits_of(deed for group in values for deed in (*group.occurrences[:1], *group.occurrences))
+        return Claim(Kind.TEXT, f'That was {told_best} ({self._said(best[0])}){then}.', hits, confidence=sure)
+
+    def _name(self, name: str) -> str:
+        """Return a group as a sentence has it."""
+        if self.asked.group != 'place':
+            return name
+        known = self.took_place.place(name)
+        return known.said if known is not None else f'the {name}'
+
+    def _briefly(self, told: Selection, occurrences: Sequence[Occurrence]) -> Claim:
+        """Say to what many were done, or of which kinds they are."""
+        things = Counter(deed.facts.object for deed in occurrences)
+        text = f'{len(occurrences)} times: {kinds_said(occurrences)}'
+        if '' not in things:
+            text = ', '.join(f'{name} ({_times(number, told.by)})' for name, number in things.items())
+        return Claim(Kind.TEXT, f'{_capital(text)}.', hits_of(occurrences))
+
+    def _in_all(self, told: Selection, occurrences: Sequence[Occurrence]) -> Claim | None:
+        """Say how many there are, or whether so many."""
+        asked, number = self.asked, len(occurrences)
+        listed = f': {self._listed(occurrences[-LAST:])}' if occurrences and told.by != 'objects' else ''
+        text = f'{_times(number, told.by)}{listed}.'
+        hits = hits_of(occurrences or self.took_place.done[-1:])
+        if asked.yes and hits:
+            return yes_or_no(asked.least <= number <= asked.fewest, text, hits)
+        return Claim(Kind.TEXT, _capital(text), hits) if hits else None
+
+    def _without(
+        self,
+        told: Selection,
+        groups: Mapping[str, Sequence[Occurrence]],
+        occurrences: Sequence[Occurrence],
+        sort: str,
+    ) -> Claim | None:
+        """Say in which groups there is none."""
+        asked, every_group = self.asked, self._every_group()
+        if sort:  # of all to which it was done at any time
+            scope = replace(self.took_place.scope, after_ns=None, before_ns=None)
+            ever = TookPlace(self.question, self.took_place.recall, scope).of(
+                asked.sides[0].removesuffix(sort)
+            )
+            every_group = self._groups(ever.occurrences) if ever and ever.by == 'deeds' else {}
+        if not every_group or told.by == 'sights':
+            return None  # who sees nothing of a thing in a room need not have looked
+        left = [
+            name
+            for name in every_group
+            if not any(name == has or (asked.group != 'day' and is_named(name, has)) for has in groups)
+            and not any(is_named(out, name) for out in asked.without)
+        ]
+        text = ', '.join(left) if left else 'There is none'
+        if told.by == 'places':
+            text = (
+                f'I was not in {in_a_row(map(self._name, left))}'
+                if left
+                else 'I was in every place that has a name'
+            )
+        hits = hits_of([*(of[0] for name, of in every_group.items() if name in left and of), *occurrences])
+        if asked.yes and hits:
+            return yes_or_no(bool(left), f'{text}.', hits)
+        return Claim(Kind.TEXT, f'{text}.', hits) if hits else None
+
+    def _every_group(self) -> dict[str, list[Occurrence]]:
+        """Return all groups that there may be, with what else took place in them."""
+        done, asked = self.took_place.done, self.asked
+        in_time = [deed for deed in done if self.took_place.scope.admits(deed.as_memory)]
+        if asked.group == 'day':
+            days = by_day(in_time, self.question.zone)
+            return {
+                str(day): days.get(day, [])[:1]
+                for day in [*days, *days_without((), in_time, self.question.zone)]
+            }
+        every_group: dict[str, list[Occurrence]] = {}
+        if asked.group == 'place':
+            places = self.took_place.source.places.all
+            every_group = {place.name: [_occurrence(place.memory)] for place in places}
+        for deed in done:
+            if name := _field(deed, asked.group):
+                every_group.setdefault(name, [deed])
+        if asked.group == 'object' and asked.grouped and asked.grouped not in _GENERIC:
+            noun = asked.grouped.removesuffix('s')
+            return {name: some for name, some in every_group.items() if is_named(noun, name)}
+        return every_group
+
+    def _groups(self, occurrences: Sequence[Occurrence]) -> dict[str, list[Occurrence]]:
+        asked = self.asked
+        if asked.group == 'each':
+            return {str(number): [deed] for number, deed in enumerate(occurrences)}
+        if asked.group == 'day':
+            return {str(day): some for day, some in by_day(occurrences, self.question.zone).items()}
+        kinds = {deed.facts.kind for deed in occurrences}
+        group = 'object' if asked.group == 'kind' and len(kinds) == 1 else asked.group
+        groups: dict[str, list[Occurrence]] = {}
+        for deed in occurrences:
+            if name := _field(deed, group):
+                groups.setdefault(name, []).append(deed)
+        return groups
+
+    def _kept(self, occurrences: Sequence[Occurrence]) -> list[Occurrence]:
+        """Return those that are not left out."""
+        return [deed for deed in occurrences if not any(_is(deed, name) for name in self.asked.without)]
+
+    def _value(self, name: str, side: str, occurrences: Sequence[Occurrence]) -> float | None:
+        """Return that by which something is compared; None: nobody knows."""
+        measure = self.asked.measure
+        if measure is ComparedBy.COUNT:
+            return float(len(occurrences))
+        if measure in (ComparedBy.AWAY, ComparedBy.SIZE):
+            return self._away(name, occurrences) if measure is ComparedBy.AWAY else self._size(name)
+        return _VALUES[measure](occurrences, bool(_MEAN.search(side))) if occurrences else None
+
+    def _away(self, name: str, occurrences: Sequence[Occurrence]) -> float | None:
+        """Return how far something is from the anchor, or from here [m]."""
+        here, anchor = self.question.here, self.asked.anchor
+        start = self._point(anchor, ()) if anchor else here.position if here is not None else None
+        end = self._point(name, occurrences)
+        return None if start is None or end is None else distance(start, end)
+
+    def _point(self, name: str, occurrences: Sequence[Occurrence]) -> Point | None:
+        """Return where something is; of several the last one that was seen."""
+        if things := self.took_place.things(name):
+            return things[0].known.position
+        if place := self.took_place.place(name):
+            return place.pose.position
+        found = occurrences or (told.occurrences if (told := self.took_place.of(name)) else ())
+        at = [deed.memory.pose.position for deed in found if deed.memory.pose is not None]
+        return at[-1] if at else None
+
+    def _size(self, name: str) -> float | None:
+        things = self.took_place.things(name)
+        return float(prod(things[0].known.size)) if things else None
+
+    def _said(self, group: '_Value') -> str:
+        """Return a value in words."""
+        value, measure = group.value, self.asked.measure
+        if group.by == 'places' and measure in (ComparedBy.COUNT, ComparedBy.SECONDS) and self.asked.group:
+            seconds = sum(deed.seconds for deed in group.occurrences)
+            return f'{format_duration(seconds)}, {_times(len(group.occurrences), group.by)}'
+        if measure is ComparedBy.COUNT:
+            return _times(round(value), group.by)
+        if measure in (ComparedBy.FIRST, ComparedBy.LAST):
+            return f'{measure.value} {format_clock(round(value), self.question.zone)}'
+        if measure is ComparedBy.SECONDS:
+            number = len(group.occurrences)
+            often = (
+                f' (on average of {number} times)' if number > 1 and _MEAN.search(self.asked.sides[0]) else ''
+            )
+            return f'{format_duration(value)}{often}'
+        if measure is ComparedBy.SIZE:
+            return f'{value:.2f} cubic metres'
+        return f'{value:.1f} m{" away" if measure is ComparedBy.AWAY else ""}'
+
+    def _told(self, group: '_Value') -> str:
+        """Return what there is in a group: how much, or which deeds where these are asked for."""
+        counted = self.asked.measure is ComparedBy.COUNT
+        if self.asked.group == 'each':
+            return f'{self._listed(group.occurrences)}{"" if counted else f" ({self._said(group)})"}'
+        if self.asked.among is Among.EACH and counted and not _COUNTS.match(self.asked.sides[0]):
+            return f'{group.name}: {self._listed(group.occurrences[:SHOWN])}'
+        return f'{group.name}: {self._said(group)}'
+
+    def _listed(self, occurrences: Sequence[Occurrence]) -> str:
+        return '; '.join(
+            f'{format_clock(deed.start_ns, self.question.zone)[:16]} {_sentence(deed)}'
+            for deed in occurrences
+        )
+
+
+def _seconds(occurrences: Sequence[Occurrence], mean: bool) -> float:
+    """Return how long these took in all, or on average [s]."""
+    return sum(deed.seconds for deed in occurrences) / (len(occurrences) if mean else 1)
+
+
+_VALUES: dict[ComparedBy, Callable[[Sequence[Occurrence], bool], float]] = {
+    ComparedBy.FIRST: lambda of, _: float(min(deed.start_ns for deed in of)),
+    ComparedBy.LAST: lambda of, _: float(max(deed.end_ns for deed in of)),
+    ComparedBy.METRES: lambda of, _: sum(deed.metres for deed in of),
+    ComparedBy.SECONDS: _seconds,
+}
+
+
+@dataclass(frozen=True)
+class _Value:
+    """A side or a group with its value."""
+
+    name: str
+    value: float
+    occurrences: Sequence[Occurrence]
+    by: str
+
+    def rank(self) -> tuple[float, ...]:
+        """Return by what it comes before others: of stays as many those that took as long."""
+        seconds = sum(deed.seconds for deed in self.occurrences)
+        return (self.value, seconds, float(len(self.occurrences))) if self.by == 'places' else (self.value,)
+
+
+def in_a_row(names: Iterable[str]) -> str:
+    """Return names as a sentence has them: 'the hall, the attic and the cellar'."""
+    *first, last = names
+    return f'{", ".join(first)} and {last}' if first else last
+
+
+def _occurrence(memory: Memory) -> Occurrence:
+    return Occurrence(memory.start_ns, memory.end_ns, DeedFacts(), (memory,))
+
+
+def _sentence(deed: Occurrence) -> str:
+    if deed.facts.kind == STAY:
+        return f'in {deed.where}'
+    return (deed.facts.text or deed.memory.caption).rstrip('.')
+
+
+def _capital(text: str) -> str:
+    return f'{text[:1].upper()}{text[1:]}'
+
+
+def _times(number: int, by: str) -> str:
+    if by == 'objects':
+        return str(number)
+    return {0: '0 times', 1: 'once'}.get(number, f'{number} times')
+
+
+def _field(deed: Occurrence, name: str) -> str:
+    if name == 'place':
+        return deed.where
+    return deed.outcome if name == 'outcome' else str(getattr(deed.facts, name))
+
+
+def _is(deed: Occurrence, name: str) -> bool:
+    """Tell whether an occurrence is of something, in something, or was that."""
+    facts = deed.facts
+    named = any(text and is_named(name, text) for text in (facts.object, facts.receptacle, facts.place))
+    carried = MOVED.search(name) and any(is_same_kind(facts.kind, kind) for kind in ('pick', 'place'))
+    return named or bool(carried) or any(is_same_kind(word, facts.kind) for word in words(name) if facts.kind)
+
+
+def _by_number(asked: Contrast, recall: Recall, scope: Scope) -> tuple[Claim, str] | None:
+    """Say which sign has the highest or the lowest number: 'Which room has the highest number?'"""
+    noun = asked.grouped.removesuffix('s')
+    memories, _ = every(recall, scope)
+    texts = {text for memory in memories for text in memory.scene_text}
+    numbers = {
+        int(found[1]) for text in texts for found in re.finditer(rf'\b{noun}\s*(\d+)\b', text, re.IGNORECASE)
+    }
+    for number in sorted(numbers, reverse=asked.most):
+        hits = find_sightings(parse_request(f'Where is {noun} {number}?', 0), recall, scope)
+        if hits and hits[0].score >= EVEN:  # not cut off by the edge of a picture
+            text = f'{noun.capitalize()} {number}, of {len(numbers)} that I have read the numbers of.'
+            return Claim(Kind.TEXT, text, hits, confidence=hits[0].score), 'sights'
+    return None

@@ -1,0 +1,232 @@
+"""What took place of that which a simple question names: deeds, stays, motion, objects, sights."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from remembr_ros.agent.model.answer import Question
+from remembr_ros.agent.model.english import Word, parse
+from remembr_ros.agent.model.quoting import any_case
+from remembr_ros.agent.model.relevance_model import as_good_as_best, find_sightings
+from remembr_ros.agent.model.same_place import span
+from remembr_ros.agent.offline.deeds.deed_request import MOVED, SEEN, DeedAsked, build_deed_query, parse_deeds
+from remembr_ros.agent.offline.objects.object_request import parse_object_request
+from remembr_ros.agent.offline.places.place_request import named_in
+from remembr_ros.agent.offline.question_terms import target_of
+from remembr_ros.agent.offline.request import parse_request
+from remembr_ros.agent.offline.word_classes import word_class
+from remembr_ros.agent.overview.listing import listing
+from remembr_ros.memory.deeds.choice import choose_deeds
+from remembr_ros.memory.deeds.deed import DeedFacts, Outcome
+from remembr_ros.memory.deeds.names import DeedNames
+from remembr_ros.memory.deeds.occurrences import OccurrenceSource
+from remembr_ros.memory.deeds.query import SIGHT, STAY, DeedQuery, Occurrence
+from remembr_ros.memory.deeds.verbs import is_same_kind
+from remembr_ros.memory.matching.terms import words
+from remembr_ros.memory.model.recall import Scope
+from remembr_ros.memory.objects.query import FoundObject, ObjectQuery
+from remembr_ros.memory.objects.wording import described
+from remembr_ros.memory.places.place import NamedPlace
+from remembr_ros.memory.recall_protocol import Recall
+
+SURE = 0.9  # what is counted holds; whether the question was understood, the rules do not know
+_ENDED = any_case(
+    r"(?P<no>\b(?:not|never)\s|n['\u2019]t\s)?"
+    r'(?:\b(?:fail(?:ed|s|ures?)?|(?:go|went|gone|going) wrong|problems?|trouble|cancel(?:led|ed)?|aborted)\b'
+    r'|(?P<well>\b(?:succeed(?:ed)?|(?:go|went) well|work(?:ed)?(?= out|$))\b))'
+)
+_NOUN = any_case(r'^\W*(?:which|what|how many|the|your) (\w+)')
+_ALL = 1_000  # sightings that are counted
+_SELF = frozenset(('you', 'we', 'robot', 'your'))
+_DOING = frozenset(('nsubj', 'nsubjpass', 'poss', 'csubj'))
+_DO = frozenset('do happen have be get'.split())
+_BE = frozenset('be have lie stand contain hold'.split())
+_CONTENT = frozenset(('NOUN', 'PROPN', 'ADJ', 'VERB', 'NUM'))
+_STAYED = any_case(
+    r'\b(?:were|was|been|be|stay(?:ed)?|spen[dt]|visit(?:ed)?|enter(?:ed)?|go|went|gone|come|came|inside)\b'
+)
+_MOVES = (
+    (any_case(r'\b(?:drives?|drove|driven|driving|trips?)\b'), 'driving'),
+    (any_case(r'\b(?:stop|stops|stopped|stand|stood|wait|waited|pause|paused|park|parked)\b'), 'standing'),
+    (any_case(r'\bturn(?:ed|s)? left\b|\bleft turns?\b'), 'turning left'),
+    (any_case(r'\bturn(?:ed|s)? right\b|\bright turns?\b'), 'turning right'),
+    (any_case(r'\bturn(?:ed|s)?\b'), 'turning'),
+)
+_ASKS = any_case(
+    r'^\W*(?:(?:which|what|how (?:many|often|long|far|much)|list|count|name)(?: time)?|is|are|was|were|did|do'
+    r'|does|has|have|had)\b'
+    r'(?: (?:is|are|was|were|there|any))*'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What took place.
+
+    :param by: which way to answer knows of it: deeds, places, motion, objects, sights
+    :param sure: how surely it is what was named
+    :param unknown: words that nothing known has
+    :param known: words that it has
+    """
+
+    occurrences: Sequence[Occurrence]
+    by: str
+    sure: float = SURE
+    unknown: Sequence[str] = ()
+    known: Sequence[str] = ()
+
+
+def _ended(text: str) -> tuple[Outcome, ...]:
+    """Return how deeds ended that a text is about; none: however."""
+    found = _ENDED.search(text)
+    if found is None:
+        return ()
+    good = bool(found['well']) != bool(found['no'])
+    return ('succeeded', 'unknown') if good else ('failed', 'cancelled')
+
+
+class TookPlace:
+    """Finds what took place of that which simple questions name.
+
+    :param scope: the time, the robots and the map that count
+    """
+
+    def __init__(self, question: Question, recall: Recall, scope: Scope) -> None:
+        self._question, self.recall, self.scope = question, recall, scope
+        self.source = OccurrenceSource(recall)
+
+    @cached_property
+    def done(self) -> Sequence[Occurrence]:
+        """All deeds of the robots, whenever."""
+        return self.source.deeds(replace(self.scope, after_ns=None, before_ns=None))
+
+    @cached_property
+    def names(self) -> DeedNames:
+        return DeedNames(
+            self.done, [(name, 'place') for place in self.source.places.all for name in place.names]
+        )
+
+    def of(self, text: str) -> Selection | None:
+        """Return what took place of that which a text names; None: nothing that is known is named."""
+        ways = [self._deeds, self._stays, self._moves, self._objects, self._sights]
+        if self._says_what_is(text):
+            ways.insert(0, ways.pop(3))
+        return next((told for way in ways if (told := way(text)) is not None), None)
+
+    def _says_what_is(self, text: str) -> bool:
+        """Tell whether a text is about what there is, and not about what was done."""
+        verbs = {word.lemma for word in parse(text) if word.pos in ('VERB', 'AUX')}
+        return _SELF.isdisjoint(words(text)) and verbs <= _BE
+
+    def place(self, text: str) -> NamedPlace | None:
+        """Return the named place that a text names."""
+        found = named_in(text, self._question.places.all)
+        return found[0][1] if found else None
+
+    def things(self, text: str) -> Sequence[FoundObject]:
+        """Return the objects that a text names."""
+        asked = parse_object_request(parse_request(f'How many {_ASKS.sub("", text)}?', 0))
+        if asked is None or not asked.thing:
+            return ()
+        place = self.place(text)
+        thing, scope = asked.thing, replace(self.scope, after_ns=None, before_ns=None)
+        if place is not None:
+            scope = replace(scope, place=place.name, map_id=place.memory.map_id)
+            named = {word for name in place.names for word in words(name)}
+            thing = ' '.join(word for word in words(thing) if word not in named)
+        query = ObjectQuery(
+            thing,
+            relation=asked.relation if place is None else '',
+            anchor=asked.anchor if place is None else '',
+            scope=scope,
+        )
+        return self.recall.find_objects(query).objects
+
+    def _deeds(self, text: str) -> Selection | None:
+        ended, plain = _ended(text), _ENDED.sub(' ', text)
+        asked = parse_deeds(plain) if self.done and not SEEN.search(text) else None
+        if asked is None:
+            return None
+        tree = parse(text)
+        own = any(word.low in _SELF and word.dep in _DOING for word in tree)
+        phrase = self.names.read(asked.main)
+        noun = _NOUN.match(text)
+        of_noun = noun is not None and is_same_kind(noun[1].lower(), phrase.kind)  # 'which drives'
+        if not (own or ended or phrase.names or (phrase.kind and (of_noun or not phrase.weak))):
+            return None
+        query: DeedQuery | None = None
+        if not (phrase.names or phrase.kind) and (ended or own):
+            verbs = {word.lemma for word in parse(plain) if word.pos == 'VERB'}
+            query = DeedQuery() if verbs <= _DO else None
+        elif of_noun and not own and not phrase.names:
+            query = DeedQuery(phrase.kind)
+        elif not own:
+            query = self.names.meant(phrase, exactly=True)
+        if query is None and own:
+            request = parse_request(text, self._question.now_ns, self._question.zone)
+            moved = not phrase.names and MOVED.search(text)  # what was put down was
+            asked = replace(asked, asked=DeedAsked.MOST if moved else DeedAsked.WHETHER, yes=True)
+            query = build_deed_query(asked, self.names, request, self._question, self.scope)
+        if query is None:
+            return None
+        query = replace(query, nth=None, limit=None, never='', right=False, scope=self.scope)
+        every = choose_deeds(replace(query, outcomes=ended or query.outcomes), self.source).every
+        known = [word for word in words(text) if self.names.knows(word)]
+        known += [word for found in _ENDED.finditer(text) for word in words(found[0])]
+        unknown = [w.low for w in tree if w.pos in _CONTENT and not self._is_known(w, query, known)]
+        return Selection(every, 'places' if query.kind == STAY else 'deeds', SURE, unknown, known)
+
+    def _is_known(self, word: Word, query: DeedQuery, known: Sequence[str]) -> bool:
+        """Tell whether a word of a question about deeds is a name or a kind in them, or only asks."""
+        if word.low in known or word.lemma in word_class('common') | word_class('of_deeds'):
+            return True
+        stayed = query.kind == STAY and _STAYED.search(word.low) is not None
+        return stayed or (query.kind != '' and is_same_kind(word.low, query.kind))
+
+    def _stays(self, text: str) -> Selection | None:
+        place = self.place(text)
+        if not (_STAYED.search(text) and not _SELF.isdisjoint(words(text))) or SEEN.search(text):
+            return None
+        if place is None and target_of(_STAYED.sub(' ', text)):
+            return None
+        query = DeedQuery(STAY, place='' if place is None else place.name, scope=self.scope)
+        known = words(' '.join(place.names)) if place else ()
+        return Selection(choose_deeds(query, self.source).every, 'places', known=known)
+
+    def _moves(self, text: str) -> Selection | None:
+        kind = next((kind for pattern, kind in _MOVES if pattern.search(text)), '')
+        if not kind or SEEN.search(text):
+            return None
+        return Selection(choose_deeds(DeedQuery(kind, scope=self.scope), self.source).every, 'motion')
+
+    def _objects(self, text: str) -> Selection | None:
+        found = self.things(text)
+        in_time = (self.scope.after_ns, self.scope.before_ns) != (None, None)
+        made = []
+        for item in found:
+            seen = item.known.seen_within(self.scope.after_ns, self.scope.before_ns)
+            if seen and (in_time or item.known.missing_ns is None):
+                facts = DeedFacts(
+                    kind=SIGHT, object=described(item.known), object_id=item.known.id, place=item.place
+                )
+                made.append(Occurrence(seen[0][0], seen[-1][1], facts, (item.known.memory,)))
+        return Selection(made, 'objects', known=words(target_of(_ASKS.sub('', text)))) if found else None
+
+    def _sights(self, text: str) -> Selection | None:
+        thing = target_of(SEEN.sub(' ', _ASKS.sub('', text)))
+        wanted = parse_request(f'Where is {thing}?', 0)
+        hits = find_sightings(wanted, self.recall, self.scope, _ALL) if wanted.target else []
+        if not hits:
+            return None
+        best = as_good_as_best(hits)
+        stays = listing(best, self._question.same_place, self.recall).stays
+        names = self.source.places.names_of([stay[0].memory for stay in stays])
+        made = [
+            Occurrence(
+                *span(stay),
+                DeedFacts(kind=SIGHT, object=thing, place=name),
+                tuple(hit.memory for hit in stay),
+            )
+            for stay, name in zip(stays, names, strict=True)
+        ]
+        return Selection(made, 'sights', hits[0].score)

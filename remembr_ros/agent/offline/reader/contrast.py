@@ -1,0 +1,389 @@
+"""Reads what a question compares, tells apart by group, leaves out or asks for in vain."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from remembr_ros.agent.model.english import Tree, Word, parse
+from remembr_ros.agent.model.quoting import any_case, cardinal
+from remembr_ros.agent.offline.word_classes import classes_of
+from remembr_ros.agent.times.time_expression import AMOUNTS, seconds_in
+from remembr_ros.memory.matching.terms import words
+
+
+class ComparedBy(Enum):
+    """By what occurrences are compared: how many there are, when the first or the last was, how long they
+    took, how far away they are, how large things are, which number a sign has."""
+
+    COUNT = 'count'
+    FIRST = 'first'
+    LAST = 'last'
+    SECONDS = 'seconds'
+    METRES = 'metres'
+    AWAY = 'away'
+    SIZE = 'size'
+    NUMBER = 'number'
+
+
+class Among(Enum):
+    """What is told of several groups: of each, of the one that has most or least, of those without any, or of
+    those that reach a limit."""
+
+    EACH = 'each'
+    BEST = 'best'
+    NONE = 'none'
+    LIMIT = 'limit'
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """What a question compares.
+
+    :param sides: what is compared, each as a question of its own, such as 'did you water the fern'; of groups
+        and of a limit one
+    :param names: what each side is called
+    :param measure: by what
+    :param most: whoever has most of that is asked for, or is said to be the first side; else least
+    :param group: by what occurrences are told apart: a field of deeds, 'day' or 'each', which is by
+        themselves; empty: not at all
+    :param grouped: the noun for that, in the asker's words
+    :param among: which groups are told
+    :param least: that many, or so long [s], at least
+    :param fewest: the same at most
+    :param without: what is left out
+    :param anchor: how far from what; empty: from here
+    :param yes: yes or no is asked for
+    :param said: words of the question that say all this
+    """
+
+    sides: tuple[str, ...]
+    names: tuple[str, ...] = ()
+    measure: ComparedBy = ComparedBy.COUNT
+    most: bool = True
+    group: str = ''
+    grouped: str = ''
+    among: Among = Among.BEST
+    least: float = 0.0
+    fewest: float = float('inf')
+    without: tuple[str, ...] = ()
+    anchor: str = ''
+    yes: bool = False
+    said: tuple[str, ...] = ()
+
+
+_MEASURES = {
+    **dict.fromkeys(('more', 'most', 'busiest', 'least often'), (ComparedBy.COUNT, True)),
+    **dict.fromkeys(('less', 'fewer', 'fewest', 'least', 'rarest'), (ComparedBy.COUNT, False)),
+    **dict.fromkeys(('longer', 'longest', 'slower', 'slowest'), (ComparedBy.SECONDS, True)),
+    **dict.fromkeys('shorter shortest quicker quickest faster fastest'.split(), (ComparedBy.SECONDS, False)),
+    **dict.fromkeys('first earlier earliest sooner before'.split(), (ComparedBy.FIRST, False)),
+    **dict.fromkeys('last later latest after'.split(), (ComparedBy.LAST, True)),
+    **dict.fromkeys('nearer closer nearest closest'.split(), (ComparedBy.AWAY, False)),
+    **dict.fromkeys('farther further farthest furthest'.split(), (ComparedBy.AWAY, True)),
+    **dict.fromkeys('larger bigger largest biggest'.split(), (ComparedBy.SIZE, True)),
+    **dict.fromkeys(('smaller', 'smallest'), (ComparedBy.SIZE, False)),
+    'highest': (ComparedBy.NUMBER, True),
+    'lowest': (ComparedBy.NUMBER, False),
+}
+"""What a word compares by, and whether that one is meant which has more of it."""
+_GROUPS = {word: group for group, listed in classes_of('group').items() for word in listed}
+"""The field by which a noun tells deeds apart."""
+_SUPERLATIVE = (
+    'most|fewest|least|busiest|rarest|longest|slowest|shortest|quickest|fastest|largest|biggest|smallest'
+    '|highest|lowest'
+)
+_NEAREST = 'nearest|closest|farthest|furthest|earliest|latest'
+_COMPARATIVE = (
+    r'(?:more|less|fewer)(?= |$)|longer|slower|shorter|quicker|faster|earlier|sooner|later|nearer|closer'
+    '|farther|further|larger|bigger|smaller'
+)
+_COUNTED = r'(?: (?:often|frequently|times?)\b)?'
+_BY = any_case(rf'\b(?:the )?(?P<by>{_SUPERLATIVE}|{_NEAREST}|{_COMPARATIVE}|first|last){_COUNTED}')
+_BEST = any_case(rf'\b(?:the )?(?P<by>{_SUPERLATIVE}){_COUNTED}')
+_MORE = any_case(rf'\b(?P<by>{_COMPARATIVE})(?P<counted>{_COUNTED})(?P<of>.*?) than (?P<than>.+?)\W*$')
+_WITHOUT = any_case(
+    r'(?:,? ?\b(?:except|excluding|besides|apart from|aside from|other than|not counting)(?: for| from)?'
+    r'|(?:(?<=thing)|(?<=body)|(?<=where)|(?<=all)|(?<=s))\sbut) (?P<what>[^,?]+?)'
+    r'(?=[,?!.]|$| (?:have|has|had|did|do|does|was|were|is|are|which|that|in|on|at)\b),?'
+)
+_EACH = any_case(
+    r'\b(?:(?:in|on|at|for|to|from|of|during) )?(?:each|every|per|by)(?: single)? (?P<noun>\w+)'
+    r'|\bdaily\b'
+)
+_WHICH = any_case(
+    r'^\W*(?:(?:(?:in|on|at|to|from|into|onto|for|during|of) )?(?:what|which)(?: of your)?'
+    r'|(?:was|were|is|are) there(?: any| a)?) '
+    r"(?!(?:did|do|does|is|are|was|were|has|have|had|can|could|one)\b)(?P<noun>\w+)(?= (?:\w|n't))"
+)
+_NEVER = any_case(r"\b(?:never|not|no|without(?: (?:a|an|any))?|neither)\b|(?<=[a-z])n['\u2019]t\b")
+_LIMIT = any_case(
+    rf'\b(?:for )?(?P<how>(?:more|longer|less|fewer|shorter) than|at least|at most|over|under|exactly)'
+    rf' (?:(?P<time>{AMOUNTS})|(?P<number>\w+)(?P<times> times)?)\b'
+)
+_HERE = ('you', 'me', 'us', 'here')
+_LISTED = any_case(r'^(?P<frame>[^,:;]+?) ?[,:;\u2013-] ?(?P<list>(?!or\b|and\b)[^:;]+? or .+)$')
+_OF_LIST = any_case(
+    r'^\W*(?:of|between|among) (?P<list>.+? (?:and|or) .+?), (?P<frame>(?:which|what|who)\b.*)$'
+)
+_NOT_ENDED = any_case(r"(?:\b(?:not|never)|n['\u2019]t)\s(?:fail|succeed|work(?! in)|go (?:wrong|well))")
+_TIMES = {'once': 1, 'twice': 2, 'thrice': 3, 'a': 1, 'an': 1}
+_ASKED = {
+    ComparedBy.SECONDS: any_case(r'\bhow (?:long|much time)\b'),
+    ComparedBy.METRES: any_case(r'\bhow (?:far|many (?:met|kilomet)\w+)\b'),
+}
+_NUMBER, _HAVE = any_case(r'\bnumbers?\b'), any_case(r'^ (?:have|has|had|contain)\b')
+_PLACE_OR_TIME = any_case(r'^\W*(?:where|when)\b')
+_TELLING = any_case(r'^\W*(?:how|what|which|list|count|show|tell|give|number)\b')
+_QUESTION = any_case(r'^\W*(?:what|which|who)(?: of (?:the|these|those|your)(?: two)?| one)?\b(?: of them)?')
+_YES = any_case(r"^\W*(?:is|are|was|were|did|do|does|has|have|had)(?:n['\u2019]t)?\b")
+_PREPOSITION = any_case(r'^(?:in|on|at|to|from|into|onto|for|with|by|near|of) ')
+_ORDER = any_case(
+    r'^(?P<first>.+) (?P<by>before|after) (?P<second>(?!(?:or|you|that|this|it|noon|midnight)\b).+?)\W*$'
+)
+
+
+def read_contrast(text: str) -> Contrast | None:
+    """Return what a question compares, groups or leaves out; None: nothing.
+
+    :param text: without its words of time
+    """
+    plain, without, said = ' '.join(text.split()).strip(' ?!.'), tuple[str, ...](), list[str]()
+    if found := _WITHOUT.search(plain):
+        without = tuple(part for part in re.split(r',| and | or ', found['what']) if part.strip())
+        said, plain = words(found[0]), ' '.join(f'{plain[: found.start()]} {plain[found.end() :]}'.split())
+    yes = _YES.match(plain) is not None
+    read = (
+        _either(plain) or _limited(plain) or _than(plain) or _ordered(plain) or _each(plain) or _which(plain)
+    )
+    if read is None and (without or _NOT_ENDED.search(plain)):
+        group = '' if re.match(r'(?i)\W*how (?:many|often)\b', plain) else 'each'
+        read = Contrast((plain,), group=group, among=Among.EACH if group else Among.LIMIT)
+    if read is None:
+        return None
+    left = Counter(words(' '.join(read.sides)))
+    said += [word for word in words(plain) if word not in left]
+    yes = yes and not (len(read.sides) > 1 and ' or ' in plain)
+    return replace(read, without=without, yes=yes, said=tuple(said))
+
+
+def _limited(text: str) -> Contrast | None:
+    """Read 'more than twice', 'at least three', 'longer than two minutes'."""
+    found = _LIMIT.search(text)
+    if found is None or _PLACE_OR_TIME.match(text):
+        return None
+    spoken = (found['number'] or '').lower()
+    number = _TIMES.get(spoken) or cardinal(spoken)
+    if not (number or found['time']):
+        return None
+    how, amount = found['how'].lower().removesuffix(' than'), float(number or seconds_in(found['time']))
+    step = 1.0 if number else 0.0
+    above, below = how in ('more', 'longer', 'over'), how in ('less', 'fewer', 'shorter', 'under')
+    least = amount + step if above else amount if how in ('at least', 'exactly') else 0.0
+    fewest = amount - step if below else amount if how in ('at most', 'exactly') else float('inf')
+    measure = ComparedBy.COUNT if number else ComparedBy.SECONDS
+    which = _WHICH.match(text)
+    noun = which['noun'].lower() if which else ''
+    group = _group(noun) if noun else ''
+    rest = f'{text[: found.start()]} {text[found.end() :]}'
+    if measure is ComparedBy.SECONDS and group not in ('place', 'day'):
+        group = 'each'
+    elif which:
+        rest = rest[which.end() :]
+    return Contrast((_plain(rest),), (), measure, True, group, noun, Among.LIMIT, least, fewest)
+
+
+def _than(text: str) -> Contrast | None:
+    """Read 'more X than Y', 'longer than Y', 'nearer to Z than Y'."""
+    found = _MORE.search(text)
+    if found is None:
+        return None
+    measure, most = _MEASURES[found['by'].lower()]
+    before, of, than = text[: found.start()].strip(), found['of'].strip(), found['than']
+    if found['counted'].strip() == 'time':
+        measure = ComparedBy.SECONDS
+    if re.match(r'(?:you|did you) ', than):
+        first, second = f'{before} {of}', f'did {than.removeprefix("did ")}'
+        return Contrast((first, second), (_name(of or before), _name(than)), measure, most)
+    anchor = ''
+    if measure is ComparedBy.AWAY and (to := re.match(r'(?:away )?(?:to|from) (?P<anchor>.+)', of)):
+        anchor, of = '' if to['anchor'] in _HERE else to['anchor'], ''
+    start = _PREPOSITION.match(than)
+    if start and (at := f'{before} {of}'.lower().rfind(f' {start[0].lower()}')) >= 0:
+        whole = f'{before} {of}'
+        frame, first = whole[:at], whole[at + 1 :]
+        return Contrast(
+            (f'{frame} {first}', f'{frame} {than}'), (_name(first), _name(than)), measure, most, anchor=anchor
+        )
+    if of:
+        return Contrast(
+            (f'{before} {of}', f'{before} {than}'), (_name(of), _name(than)), measure, most, anchor=anchor
+        )
+    first = _compared(parse(text), found.start())
+    if not first:
+        return None
+    return Contrast(
+        (before, before.replace(first, than, 1)), (_name(first), _name(than)), measure, most, anchor=anchor
+    )
+
+
+def _compared(tree: Tree, end: int) -> str:
+    """Return the noun phrase before a word that is compared with what is after 'than'."""
+    before = [word for word in tree if word.start < end]
+    deps = ('dobj', 'pobj', 'attr', 'nsubj', 'nsubjpass')
+    nouns = [
+        word for dep in deps for word in before if word.dep == dep and word.low not in ('you', 'we', 'i')
+    ]
+    if not nouns:  # the model takes 'the sink nearer' for one noun phrase
+        nouns = [word for word in before if word.pos in ('NOUN', 'PROPN')][-1:]
+    return _phrase(tree, nouns[0], end) if nouns else ''
+
+
+def _phrase(tree: Tree, noun: Word, end: int) -> str:
+    """Return a noun with what stands before it, and its number."""
+    numbers = [w for w in tree.words[noun.index + 1 :][:1] if w.pos == 'NUM' and w.start < end]
+    last = (numbers or [noun])[0]
+    left = [w for w in tree.below(noun) if w.index <= noun.index and w.start < end]
+    text = ''
+    for word in tree.words[left[0].index : last.index + 1]:
+        text = text.ljust(word.start - left[0].start) + word.text
+    return text
+
+
+def _either(text: str) -> Contrast | None:
+    """Read 'what did you see first, X or Y', 'were you longer in X or in Y', 'of X and Y which is nearer'."""
+    by = _BY.search(text)
+    if by is None:
+        return None
+    measure, most = _MEASURES[by['by'].lower()]
+    if by[0].lower().endswith('time') and measure is ComparedBy.COUNT:
+        measure = ComparedBy.SECONDS
+    plain = ' '.join(_BY.sub(' ', text).split()).strip(' ,')
+    listed = _OF_LIST.match(plain) or _LISTED.match(plain)
+    if listed:
+        frame, parts = listed['frame'], _parts(listed['list'])
+    else:
+        frame, parts = _joined(plain)
+    if len(parts) < 2:
+        return None
+    anchor = ''
+    if measure is ComparedBy.AWAY and (to := re.search(r'\b(?:to|from) (?P<anchor>[^\0]+?)\W*$', frame)):
+        anchor = '' if to['anchor'] in _HERE else to['anchor']
+        frame = frame[: to.start()]
+    sides = tuple(_side(frame, part) for part in parts)
+    return Contrast(sides, tuple(map(_name, parts)), measure, most, anchor=anchor)
+
+
+def _parts(listed: str) -> list[str]:
+    """Return the members of a list: 'the sink, the table and the bed'."""
+    parts = re.split(r',? (?:or|and) |, ', listed)
+    return [part.strip(' ,') for part in parts if part.strip(' ,')]
+
+
+def _joined(text: str) -> tuple[str, list[str]]:
+    """Return a question of which two parts are joined by 'or', with a mark in their place, and both; none: it
+    has no such."""
+    tree = parse(text)
+    link = next((word for word in tree if word.low == 'or' and 0 < word.index < len(tree.words) - 1), None)
+    if link is None:
+        return text, []
+    begins, before = tree.words[link.index + 1], text[: link.start].rstrip()
+    if begins.pos == 'ADP':
+        end = _end_of_phrase(tree, begins)
+        start = max(before.lower().rfind(f' {word} ') for word in (begins.low, 'in', 'on', 'at')) + 1
+    elif begins.tag.startswith('VB'):
+        end, start = len(text), tree.head(link).start
+    else:
+        end = _end_of_phrase(tree, begins)
+        noun = tree.words[link.index - 1]
+        start = link.start - 1 - len(_phrase(tree, noun, link.start))
+    if not 0 < start < link.start:
+        return text, []
+    return f'{text[:start]}\0{text[end:]}', [before[start:].strip(), text[link.start + 2 : end].strip()]
+
+
+def _end_of_phrase(tree: Tree, begins: Word) -> int:
+    """Return where the noun phrase ends that begins with a word."""
+    nouns = [w for w in tree.words[begins.index :] if w.pos in ('NOUN', 'PROPN', 'NUM')]
+    if not nouns:
+        return begins.start + len(begins.text)
+    last = nouns[0]
+    for word in nouns[1:]:
+        if word.index != last.index + 1:
+            break
+        last = word
+    return last.start + len(last.text)
+
+
+def _side(frame: str, part: str) -> str:
+    """Return one of the compared things as a question of its own."""
+    if '\0' in frame:
+        return ' '.join(frame.replace('\0', f' {part} ').split())
+    rest = _QUESTION.sub('', frame).strip()
+    rest = re.sub(r'\b(did you) do$', r'\1', rest)
+    return f'{rest} {part}' if re.search(r'\byou\b', rest) or not rest else f'{part} {rest}'
+
+
+def _ordered(text: str) -> Contrast | None:
+    """Read 'did you see X before Y'."""
+    found = _ORDER.match(text) if _YES.match(text) else None
+    first = _compared(parse(text), found.start('by')) if found else ''
+    if found is None or not first:
+        return None
+    sides = (found['first'], found['first'].replace(first, found['second'], 1))
+    later = found['by'].lower() == 'after'
+    return Contrast(sides, (_name(first), _name(found['second'])), ComparedBy.FIRST, later)
+
+
+def _each(text: str) -> Contrast | None:
+    """Read 'how many chairs per room', 'what failed each day'."""
+    found = _EACH.search(text)
+    if found is None:
+        return None
+    noun = (found['noun'] or 'day').lower()
+    known = _GROUPS.get(noun, '')
+    by = found[0].split()[0].lower()
+    rest = _plain(f'{text[: found.start()]} {text[found.end() :]}')
+    if noun in ('time', 'way') or (not known and by in ('per', 'by', 'of')) or not _TELLING.match(rest):
+        return None
+    measure = next((measure for measure, said in _ASKED.items() if said.search(text)), ComparedBy.COUNT)
+    return Contrast((rest,), (), measure, True, known or 'object', noun, Among.EACH)
+
+
+def _which(text: str) -> Contrast | None:
+    """Read 'which room has the most chairs', 'on which days did you not dance'."""
+    found = _WHICH.match(text)
+    if found is None:
+        return None
+    noun, rest = found['noun'].lower(), text[found.end() :]
+    asked = Contrast((), group=_group(noun), grouped=noun)
+    ended = _NOT_ENDED.search(rest)
+    best, never = _BEST.search(rest), None if ended else _NEVER.search(rest)
+    if best:
+        measure, most = _MEASURES[best['by'].lower()]
+        if measure is ComparedBy.COUNT and best[0].lower().endswith('time'):
+            measure = ComparedBy.SECONDS
+        rest = f'{rest[: best.start()]} {rest[best.end() :]}'
+        if measure is ComparedBy.SIZE and _NUMBER.search(rest):
+            measure = ComparedBy.NUMBER
+        side = rest if noun in _GROUPS else f'{rest} {noun}'  # a noun that says which deeds, too
+        return replace(asked, sides=(_plain(side),), measure=measure, most=most)
+    if never:
+        rest = f'{rest[: never.start()]} {rest[never.end() :]}'
+        return replace(asked, sides=(_plain(rest),), among=Among.NONE)
+    if asked.group == 'place' and noun.endswith('s') and _HAVE.match(rest):
+        return replace(asked, sides=(_plain(rest),), among=Among.LIMIT, least=1.0)
+    return None
+
+
+def _group(noun: str) -> str:
+    return _GROUPS.get(noun.lower(), 'object')
+
+
+def _plain(text: str) -> str:
+    return ' '.join(text.split()).strip(' ,;:')
+
+
+def _name(text: str) -> str:
+    """Return what a side is called."""
+    return re.sub(r'(?i)^(?:any|did you|you|are there|is|in|on|at) ', '', _plain(text))
