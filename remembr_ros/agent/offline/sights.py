@@ -7,7 +7,14 @@ from dataclasses import replace
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.answer_text import EVEN
 from remembr_ros.agent.model.grounding import Choice, Claim, choose, yes_or_no
-from remembr_ros.agent.model.matching import another_thing, is_colour, is_english, lacks_a_part, misspelled
+from remembr_ros.agent.model.matching import (
+    another_thing,
+    is_colour,
+    is_english,
+    lacks_a_part,
+    misspelled,
+    words_found,
+)
 from remembr_ros.agent.model.other_words import ROOMS
 from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.model.relevance_model import (
@@ -49,6 +56,8 @@ STAY_POOL = 300  # Memories looked at for a question about how long: a stay may 
 TWICE_NS = 3_600 * NS  # what is so long around a moment has another one: 9 o'clock is in the evening, too
 ALL = 1_000  # and for how many there are, how often, and all of them: as many as a recall gives
 
+HARDLY = 0.1  # of what is so unlikely three of a hundred are there: who asks whether is told no
+
 _INDEFINITE = any_case(r'(?:an?|any|some) ')
 """Who asks for any near something will take the one that was seen best."""
 _AWAY = (Choice.NEAREST, Choice.FARTHEST)
@@ -75,7 +84,11 @@ def answer_from_sights(  # noqa: PLR0917
             return no_answer(FOREIGN)
     run.check()
     run.on_progress(Progress('answering', f'{len(found.hits)} of {total} memories fit', len(found.hits)))
-    if claim := found.claim:
+    if not found.claim and request.relation is None and _is_hardly_named(request, found.hits):
+        claim = absence_claim(request, question, recall, scope, total)
+        claim = replace(claim, confidence=min(claim.confidence, 1.0 - HARDLY))
+    elif found.claim:
+        claim = found.claim
         claim = replace(claim, confidence=claim.confidence or _sureness(claim, found, question))
     elif found.hits:
         claim = _no_more(found, recall, scope, named.map_id) or _claim(found, question, recall)
@@ -88,6 +101,13 @@ def answer_from_sights(  # noqa: PLR0917
     if relation is not None and (is_colour(relation.second) or request.target in ROOMS):
         claim = replace(claim, confidence=min(claim.confidence, PERHAPS))
     return replace(claim, note=taken, about=_anchors(request))
+
+
+def _is_hardly_named(request: Request, hits: Sequence[Hit]) -> bool:
+    """Tell whether it is asked whether a thing was seen of which no memory has a word."""
+    if request.kind is not Kind.BINARY or not hits or hits[0].score >= HARDLY:
+        return False
+    return not any(any(words_found(request, hit.memory)) for hit in hits)
 
 
 def _anchors(request: Request) -> str:

@@ -361,6 +361,8 @@ def said(one: Accounted) -> Claim:
         return replace(claim, text=f'{claim.text} Left out: {left}.') if tells else claim
     if not one.left:
         return claim
+    if 'why' in map(str.lower, one.left):  # what was done is no reason
+        return Claim(Kind.NOT_SEEN, 'I cannot tell why: nothing that I remember says it.', confidence=UNTOLD)
     if claim.denies:
         return Claim(Kind.NOT_SEEN, f'I do not understand {left} here, so I cannot tell.', confidence=UNTOLD)
     if claim.binary and claim.evidence[0].memory.source == PERSON:  # a note says more than yes

@@ -4,7 +4,7 @@ The kinds of remembr_ros.memory.deeds.deed have the usual words for them; any ot
 (loaded, loading) and by the noun made of it (introduce, introduction).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from remembr_ros.memory.matching.bm25 import term_of
@@ -46,6 +46,8 @@ _NOUN_ENDINGS = frozenset(
     ('t', 'ti', 'at', 'i', 'eri', 'al', 'er', 'or', 'ment', 'anc', 'enc', 'ur', 'ion', 'e')
 )
 """What a stem of a noun may have after that of its verb: introduc-t(ion), deliver-i, guid-anc(e)."""
+_WHO = frozenset(('er', 'or'))
+"""Endings of nouns for whoever does it: a visitor is no visit."""
 PARTICLES = frozenset('up down off away out over back in on into onto'.split())
 
 
@@ -68,7 +70,16 @@ def is_form(word: str, other: str) -> bool:
 
 def is_same_kind(word: str, other: str) -> bool:
     """Tell whether two words are usual ones for the same kind of deed: grasp, pick."""
-    return is_form(word, other) or (base(word) in _GROUP and base(other) in _GROUP.get(base(word), ()))
+    return is_form(word, other) or (bool(_group(word)) and base(other) in _group(word))
+
+
+@lru_cache(10_000)
+def _group(word: str) -> Sequence[str]:
+    """Return the usual words for the kind that a verb means, or the noun made of it: delivery."""
+    root = base(word)
+    ended = (verb for verb in _GROUP if len(verb) > 3 and root.startswith(verb))
+    verb = next((verb for verb in ended if root[len(verb) :] in _NOUN_ENDINGS - _WHO), root)
+    return _GROUP.get(root, _GROUP.get(verb, ()))
 
 
 def verb_of(phrase: str) -> list[str]:

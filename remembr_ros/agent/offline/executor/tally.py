@@ -9,7 +9,7 @@ from math import prod
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.answer_text import EVEN
 from remembr_ros.agent.model.grounding import Claim, yes_or_no
-from remembr_ros.agent.model.relevance_model import PERHAPS, find_sightings
+from remembr_ros.agent.model.relevance_model import PERHAPS, as_good_as_best, find_sightings
 from remembr_ros.agent.offline.deeds.deed_request import MOVED
 from remembr_ros.agent.offline.executor.took_place import Selection, TookPlace
 from remembr_ros.agent.offline.not_seen import no_answer
@@ -22,7 +22,7 @@ from remembr_ros.memory.deeds.query import STAY, Occurrence, is_named
 from remembr_ros.memory.deeds.summary import by_day, days_without, kinds_said
 from remembr_ros.memory.deeds.verbs import is_same_kind
 from remembr_ros.memory.matching.terms import words
-from remembr_ros.memory.model.recall import Scope
+from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.recall_protocol import Recall, every
 from remembr_ros.timestamps import format_clock, format_duration
@@ -53,8 +53,10 @@ def answer_contrast(
     if ' or ' in text and 'earlier' in words(question.text):  # which of them, and not earlier today
         text = f'{text.rstrip(" ?.!")} earlier'
     asked = read_contrast(text)
+    if asked is not None and asked.measure is ComparedBy.NUMBER and not question.places:
+        return _by_number(asked, recall, scope)
     if asked is None or asked.measure is ComparedBy.NUMBER:
-        return _by_number(asked, recall, scope) if asked is not None else None
+        return None
     tally = _Tally(asked, question, TookPlace(question, recall, scope))
     sort, told = '', [tally.took_place.of(side) for side in asked.sides]
     if asked.group == 'object' and (told[0] is None or asked.grouped in told[0].unknown):
@@ -416,16 +418,22 @@ def _is(deed: Occurrence, name: str) -> bool:
 
 
 def _by_number(asked: Contrast, recall: Recall, scope: Scope) -> tuple[Claim, str] | None:
-    """Say which sign has the highest or the lowest number: 'Which room has the highest number?'"""
+    """Say which sign has the highest or the lowest number, or which there are: 'Which rooms did you pass?'"""
     noun = asked.grouped.removesuffix('s')
     memories, _ = every(recall, scope)
     texts = {text for memory in memories for text in memory.scene_text}
-    numbers = {
-        int(found[1]) for text in texts for found in re.finditer(rf'\b{noun}\s*(\d+)\b', text, re.IGNORECASE)
-    }
-    for number in sorted(numbers, reverse=asked.most):
+    number_of = re.compile(rf'\b{noun}\s*(\d+)\b', re.IGNORECASE)
+    read = list[tuple[int, Sequence[Hit]]]()
+    for number in sorted({int(digits) for text in texts for digits in number_of.findall(text)}):
         hits = find_sightings(parse_request(f'Where is {noun} {number}?', 0), recall, scope)
         if hits and hits[0].score >= EVEN:  # not cut off by the edge of a picture
-            text = f'{noun.capitalize()} {number}, of {len(numbers)} that I have read the numbers of.'
-            return Claim(Kind.TEXT, text, hits, confidence=hits[0].score), 'sights'
-    return None
+            read.append((number, as_good_as_best(hits)))
+    if not read:
+        return None
+    text, shown = f'{noun}s {in_a_row(str(number) for number, _ in read)}', read
+    if asked.among is Among.BEST:
+        shown = [read[-1 if asked.most else 0]]
+        text = f'{noun} {shown[0][0]}, of {len(read)} of which I have read the numbers'
+    hits = [*(hits[0] for _, hits in shown), *(hit for _, hits in shown for hit in hits[1:])]
+    sure = min(hits[0].score for _, hits in shown)
+    return Claim(Kind.TEXT, f'{_capital(text)}.', hits, about=' '.join(asked.said), confidence=sure), 'sights'

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from remembr_ros.agent.model.answer import Question
+from remembr_ros.agent.model.answer_text import EVEN
 from remembr_ros.agent.model.english import Word, parse
 from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.model.relevance_model import as_good_as_best, find_sightings
@@ -229,4 +230,5 @@ class TookPlace:
             )
             for stay, name in zip(stays, names, strict=True)
         ]
-        return Selection(made, 'sights', hits[0].score)
+        known = words(thing) if hits[0].score >= EVEN else ()
+        return Selection(made, 'sights', hits[0].score, known=known)

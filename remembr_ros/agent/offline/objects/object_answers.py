@@ -49,6 +49,7 @@ def answer_by_objects(request: Request, question: Question, recall: Recall, scop
         found = _meant(about, asked.thing)
         claim = _ANSWERS[asked.asked](about, found) if found else None
     others = '' if asked.thing else 'other'  # 'What other things are on the table?'
+    others += ' while there' if asked.asked is Asked.CHANGES else ''
     named = f'{asked.thing} {asked.relation} {asked.anchor} {others}'
     if claim is not None and asked.asked is not Asked.HOW_MANY:  # 'chairs: 3 are known', as of sights
         claim = replace(claim, text=capital(claim.text))

@@ -133,6 +133,7 @@ _ASKED = {
     ComparedBy.METRES: any_case(r'\bhow (?:far|many (?:met|kilomet)\w+)\b'),
 }
 _NUMBER, _HAVE = any_case(r'\bnumbers?\b'), any_case(r'^ (?:have|has|had|contain)\b')
+_PASSED = any_case(r'^ did (?:you|we) (?:see|(?:go|drive|come|walk|get)? ?(?:past|by)|pass(?: by)?)$')
 _PLACE_OR_TIME = any_case(r'^\W*(?:where|when)\b')
 _TELLING = any_case(r'^\W*(?:how|what|which|list|count|show|tell|give|number)\b')
 _QUESTION = any_case(r'^\W*(?:what|which|who)(?: of (?:the|these|those|your)(?: two)?| one)?\b(?: of them)?')
@@ -371,6 +372,8 @@ def _which(text: str) -> Contrast | None:
     if never:
         rest = f'{rest[: never.start()]} {rest[never.end() :]}'
         return replace(asked, sides=(_plain(rest),), among=Among.NONE)
+    if asked.group == 'place' and noun.endswith('s') and _PASSED.match(rest):
+        return replace(asked, sides=('',), measure=ComparedBy.NUMBER, among=Among.EACH)
     if asked.group == 'place' and noun.endswith('s') and _HAVE.match(rest):
         return replace(asked, sides=(_plain(rest),), among=Among.LIMIT, least=1.0)
     return None

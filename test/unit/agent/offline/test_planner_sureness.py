@@ -240,7 +240,6 @@ def test_a_date_in_words_is_a_time_and_no_thing(hospital: Ask, when: str) -> Non
         'Where did you leave the parcel paper?',
         'Did anybody steal the parcel?',
         'Did you see a locker without a parcel?',
-        'Which did you see first, the lift or the kitchen?',
         'Is the lift left or right of the kitchen?',
         'Is the lift to the left of the kitchen?',
         'Thank you, that was great!',
