@@ -11,6 +11,7 @@ from remembr_ros.agent.conversation import Conversations, Followed
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.answer_text import asked_of
 from remembr_ros.agent.narrowed_recall import EVERYTHING, NarrowedRecall
+from remembr_ros.agent.offline.reader.follow_up import in_full
 from remembr_ros.agent.offline.request import thing_of
 from remembr_ros.agent.planner import (
     OnProgress,
@@ -117,7 +118,7 @@ class Agent:
     recall: Recall
     planners: list[Planner]
     timeout_s: float = 60.0
-    conversations: Conversations = field(default_factory=lambda: Conversations(thing_of))
+    conversations: Conversations = field(default_factory=lambda: Conversations(thing_of, in_full))
     trace: Recorder | None = None
     naming: Naming | None = None
 

@@ -12,6 +12,7 @@ from remembr_ros.agent.conversation import EXPIRY_S, Conversations
 from remembr_ros.agent.llm.loop import TOKEN_BUDGET, LoopPlanner
 from remembr_ros.agent.llm.second_look import CaptionerLook, Keyframes, ModelLook, SecondLook
 from remembr_ros.agent.offline.planner import OfflinePlanner
+from remembr_ros.agent.offline.reader.follow_up import in_full
 from remembr_ros.agent.offline.request import thing_of
 from remembr_ros.agent.planner import Planner
 from remembr_ros.agent.trace import Trace
@@ -103,7 +104,7 @@ def build_agent(
         for model, url in servers
         if model or url
     ]
-    conversations = Conversations(thing_of, config.follow_up_s)
+    conversations = Conversations(thing_of, in_full, config.follow_up_s)
     planners: list[Planner] = [OfflinePlanner()]
     if chats:
         # 0.9: some time of a question passes before the model is asked.

@@ -19,7 +19,7 @@ EXPIRY_S = 300.0  # So long after an answer 'there' still means its place
 MAX_ASKERS = 64  # Who was answered longest ago is forgotten
 NAME = 'conversation'  # What answers when nothing needs to be recalled
 
-HAPPENED = {'before': 'What did you see last?', 'after': 'What did you see first?'}
+HAPPENED = {'before': 'What did you {} last?', 'after': 'What did you {} first?'}
 """Asked of the time before or after an answer, for 'What happened before that?'."""
 
 _THING = '(?:it|that|this|they|those|them)'
@@ -49,12 +49,14 @@ _FORM = {
 }
 _TO_A_PLACE = re.compile(r'\b(?:take|bring|lead|guide|drive|go|where)\b', re.IGNORECASE)
 _HAPPENED = re.compile(
-    rf'{_LEAD}what (?:happened|did you (?:see|do)|was there) (?:right |just )?(?P<side>before|after)'
+    rf'{_LEAD}what (?:happened|did you (?:see|(?P<did>do))|was there) (?:right |just )?(?P<side>before|after)'
     rf'(?: {_THING}| then)?',
     re.IGNORECASE,
 )
 _REFERS = re.compile(
-    r'^(?:and|what about|how about|why|but)\b|(?<!is )(?<!are )\bthere\b(?! (?:is|are|was|were)\b)|'
+    r'^(?:and|what about|how about|why|but)\b|^how (?:many|often)$'
+    r'|^(?:in|on|at|from|to) (?:the )?\w+(?: \w+)?$|^(?:yesterday|today|this \w+|last \w+)$'
+    r'|(?<!is )(?<!are )\bthere\b(?! (?:is|are|was|were)\b)|'
     r'\b(?:it|its|that|they|them|those|this|ones?|he|she|him|her|again|same|others?|another|then)\b',
     re.IGNORECASE,
 )
@@ -86,12 +88,14 @@ class Conversations:
     """The last turn of each asker; safe to share between threads.
 
     :param thing_of: returns what a question is about, in its asker's words; empty: it names no thing
+    :param in_full: returns the text of a question that follows another one as it would stand for itself
     :param expiry_s: a turn is forgotten after this [s]
     :param max_askers: turns kept
     :param clock: monotonic [s]
     """
 
     thing_of: Callable[[str], str]
+    in_full: Callable[[Question], str]
     expiry_s: float = EXPIRY_S
     max_askers: int = MAX_ASKERS
     clock: Callable[[], float] = time.monotonic
@@ -111,7 +115,8 @@ class Conversations:
                 return Followed(question)
             return Followed(question, answer=_not_seen(question, 'I do not know what that refers to.'))
         if form in ('before', 'after', 'other'):
-            asked = HAPPENED[form] if happened else kept.turn.question
+            did = 'do' if happened and happened['did'] else 'see'
+            asked = HAPPENED[form].format(did) if happened else kept.turn.question
             to_a_place = form == 'other' and _TO_A_PLACE.search(text)
             if to_a_place and kept.turn.answer.kind is not Kind.POSITION and (thing := self.thing_of(asked)):
                 asked = f'Where is {thing}?'
@@ -127,7 +132,7 @@ class Conversations:
             return
         with self._lock:
             if followed.answer is None:
-                turn = Turn(followed.question.text, answer)
+                turn = Turn(self.in_full(followed.question), answer)
                 self._kept[asker] = _Kept(turn, followed.narrowing, self.clock())
             elif asker in self._kept:
                 # 'Take me there. And before that?': what was asked is still the question before.

@@ -1,4 +1,4 @@
-"""Whose memories a question is about, and of where: robots, maps, floors, "it" and "here" that it names."""
+"""Whose memories a question is about, and of where: robots, maps, floors and "here" that it names."""
 
 import re
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from remembr_ros.agent.model.grounding import Choice
 from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.offline.places.place_request import named_in
 from remembr_ros.agent.offline.question_terms import ASKING
-from remembr_ros.agent.offline.request import Request, parse_request, thing_of
+from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.agent.overview.floors import floor_of_map, floors_in, without_floors
 from remembr_ros.agent.times.time_expression import Reach
 from remembr_ros.memory.matching.terms import STOP_WORDS
@@ -24,11 +24,6 @@ _NAME = re.compile(r"[^\W_](?:[\w.-]*[^\W_])?(?='s\b|[^\w-]|$)")
 _SEEN = r'(?:see|saw|seen|meet|met|passe?d?|find|found)'
 _CLAUSE = any_case(r'\b(?:before|after|until|once|while|when) (?:you|we|i|it|they|the|\w+ing)\b[^,;.:?!]*$')
 _OF_YOU = {'is': 'are', 'was': 'were', 'has': 'have', 'does': 'do'}
-_ELLIPSIS = any_case(
-    r'^\W*(?:and|(?:and )?what about|how about) (?P<what>(?:the|a|an|any|room|lab) [\w\s-]+?)\W*$'
-)
-_PRONOUN = any_case(r'\b(?:it|them|they)\b|\b(?:that|this|those|these|there)(?=\W*$)')
-
 HERE_RADIUS_M = 10.0  # What is 'here' is this near
 
 
@@ -125,19 +120,6 @@ def _without_robot(text: str, spoken: str) -> str:
     )
     named = rf"(?:\b(?:by|with|of|from|for|to)\s+)?{name}(?:'s)?(?:\s*,)?"
     return re.sub(named, ' ', acting, flags=re.IGNORECASE)
-
-
-def resolve_reference(question: Question) -> str:
-    """Return the text of a question with the thing of the one before in place of 'it'."""
-    if question.prior is None:
-        return question.text
-    before = question.prior.question
-    thing = thing_of(before)
-    if not thing:
-        return question.text
-    if (other := _ELLIPSIS.match(question.text)) and thing in before:  # 'And the red one?'
-        return before.replace(thing, re.sub(r'\bone\b', thing.split()[-1], other['what']))
-    return _PRONOUN.sub(lambda _: thing, question.text, count=1)
 
 
 def asked_of(named: NamedScope, question: Question) -> tuple[Request, Scope]:

@@ -18,18 +18,13 @@ from remembr_ros.agent.offline.deeds.deed_answers import answer_deeds
 from remembr_ros.agent.offline.deeds.goals import answer_goal
 from remembr_ros.agent.offline.executor.tally import answer_contrast
 from remembr_ros.agent.offline.motion_questions import answer_motion
-from remembr_ros.agent.offline.named_scope import (
-    NamedScope,
-    asked_of,
-    named_scope,
-    resolve_reference,
-    within_place,
-)
+from remembr_ros.agent.offline.named_scope import NamedScope, asked_of, named_scope, within_place
 from remembr_ros.agent.offline.not_seen import NAME, UNTOLD, beyond_rules, no_answer, not_understood
 from remembr_ros.agent.offline.objects.object_answers import answer_by_objects
 from remembr_ros.agent.offline.places.place_answers import answer_by_places
 from remembr_ros.agent.offline.places.room_of_thing import in_room, without_room
 from remembr_ros.agent.offline.question_terms import written_out
+from remembr_ros.agent.offline.reader.follow_up import in_full
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.agent.offline.sights import answer_from_sights
 from remembr_ros.agent.offline.understood import Accounted, best, found, said
@@ -57,7 +52,8 @@ class OfflinePlanner:
         return answer_command(question, answered) or answered(question)
 
     def _answer(self, question: Question, recall: Recall, run: Run) -> Answer:
-        named = named_scope(resolve_reference(question), recall)
+        question = replace(question, text=in_full(question))
+        named = named_scope(question.text, recall)
         # Of other robots it is of no interest where this one is.
         question = replace(question, here=None if named.robots else question.here)
         run.check()

@@ -11,6 +11,7 @@ from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.same_place import SamePlace
 from remembr_ros.agent.offline.planner import OfflinePlanner
+from remembr_ros.agent.offline.reader.follow_up import in_full
 from remembr_ros.agent.offline.request import thing_of
 from remembr_ros.errors import ChatUnavailable, StoreUnavailable
 from remembr_ros.geometry import Pose
@@ -62,7 +63,7 @@ def ask(
     agent = Agent(
         recall,
         [planners[request.param]],
-        conversations=Conversations(thing_of, 300.0, max_askers=2, clock=clock),
+        conversations=Conversations(thing_of, in_full, 300.0, max_askers=2, clock=clock),
     )
 
     def answered(text: str, asker: str = 'anna', found: int = 3, **changes: Any) -> Answer:
@@ -327,7 +328,7 @@ def test_elsewhere_is_as_far_as_another_place_is(
 def test_what_happened_is_a_question_of_its_own_in_that_time(
     recall: ListedRecall, ask_about: Callable[..., Question], text: str, before: str, after: str
 ) -> None:
-    conversations = Conversations(thing_of)
+    conversations = Conversations(thing_of, in_full)
     first = ask_about('When did you see the lift last?' if after else LAST, asker='anna')
     shown = after or before
     hit = next(hit for hit in recall.find(Query('lift', limit=9)) if hit.memory.id == shown)
@@ -335,7 +336,7 @@ def test_what_happened_is_a_question_of_its_own_in_that_time(
         conversations.follow(first), Answer(Kind.POSITION, '', 'x', pose=hit.memory.pose, evidence=(hit,))
     )
     followed = conversations.follow(ask_about(text, asker='anna'))
-    assert followed.question.text == HAPPENED['before' if after else 'after']
+    assert followed.question.text == HAPPENED['before' if after else 'after'].format('see')
     assert followed.narrowing.before_ns == (hit.memory.start_ns if after else None)
     assert followed.narrowing.after_ns == (hit.memory.end_ns if before else None)
 
@@ -343,7 +344,7 @@ def test_what_happened_is_a_question_of_its_own_in_that_time(
 def test_how_long_is_from_the_first_to_the_last_memory_in_a_row(
     make_memory: Callable[..., Memory], ask_about: Callable[..., Question]
 ) -> None:
-    conversations = Conversations(thing_of)
+    conversations = Conversations(thing_of, in_full)
     in_a_row = [Hit(make_memory(i, ('LIFT',)), 1.0) for i in (8, 7, 9)]
     far_off = Hit(make_memory(20, ('LIFT',)), 1.0)
     for evidence, took_s, words in (

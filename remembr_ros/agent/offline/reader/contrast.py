@@ -127,6 +127,9 @@ _OF_LIST = any_case(
     r'^\W*(?:of|between|among) (?P<list>.+? (?:and|or) .+?), (?P<frame>(?:which|what|who)\b.*)$'
 )
 _NOT_ENDED = any_case(r"(?:\b(?:not|never)|n['\u2019]t)\s(?:fail|succeed|work(?! in)|go (?:wrong|well))")
+_HOW_MANY_ENDED = any_case(
+    r'^\W*how many (?:of (?:your|the) )?(?:deeds|tasks|jobs|actions|things)\b.*\b(?:fail|succe|go wrong|went wrong)'
+)
 _TIMES = {'once': 1, 'twice': 2, 'thrice': 3, 'a': 1, 'an': 1}
 _ASKED = {
     ComparedBy.SECONDS: any_case(r'\bhow (?:long|much time)\b'),
@@ -157,7 +160,7 @@ def read_contrast(text: str) -> Contrast | None:
     read = (
         _either(plain) or _limited(plain) or _than(plain) or _ordered(plain) or _each(plain) or _which(plain)
     )
-    if read is None and (without or _NOT_ENDED.search(plain)):
+    if read is None and (without or _NOT_ENDED.search(plain) or _HOW_MANY_ENDED.match(plain)):
         group = '' if re.match(r'(?i)\W*how (?:many|often)\b', plain) else 'each'
         read = Contrast((plain,), group=group, among=Among.EACH if group else Among.LIMIT)
     if read is None:
@@ -220,7 +223,7 @@ def _than(text: str) -> Contrast | None:
         return Contrast(
             (f'{before} {of}', f'{before} {than}'), (_name(of), _name(than)), measure, most, anchor=anchor
         )
-    first = _compared(parse(text), found.start())
+    first = thing_before(parse(text), found.start())
     if not first:
         return None
     return Contrast(
@@ -228,8 +231,8 @@ def _than(text: str) -> Contrast | None:
     )
 
 
-def _compared(tree: Tree, end: int) -> str:
-    """Return the noun phrase before a word that is compared with what is after 'than'."""
+def thing_before(tree: Tree, end: int) -> str:
+    """Return the noun phrase that a question is about, of those before a position in its text; empty: none."""
     before = [word for word in tree if word.start < end]
     deps = ('dobj', 'pobj', 'attr', 'nsubj', 'nsubjpass')
     nouns = [
@@ -328,7 +331,7 @@ def _side(frame: str, part: str) -> str:
 def _ordered(text: str) -> Contrast | None:
     """Read 'did you see X before Y'."""
     found = _ORDER.match(text) if _YES.match(text) else None
-    first = _compared(parse(text), found.start('by')) if found else ''
+    first = thing_before(parse(text), found.start('by')) if found else ''
     if found is None or not first:
         return None
     sides = (found['first'], found['first'].replace(first, found['second'], 1))

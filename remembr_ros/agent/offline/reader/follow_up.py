@@ -1,0 +1,106 @@
+"""A follow-up question in full: the question before with one part changed."""
+
+import re
+
+from remembr_ros.agent.model.answer import Question
+from remembr_ros.agent.model.english import parse
+from remembr_ros.agent.model.quoting import any_case
+from remembr_ros.agent.offline.places.place_request import named_in
+from remembr_ros.agent.offline.reader.contrast import thing_before
+from remembr_ros.agent.offline.request import thing_of
+from remembr_ros.agent.times.time_window import parse_window
+from remembr_ros.memory.matching.terms import words
+
+_PREPOSITIONS = 'in|on|at|to|from|into|onto|near|under|with|for|by|of'
+_OTHER = any_case(
+    r'^\W*(?:(?:and|but|or|ok|so|then)\W+)*(?:(?:what|how) about )?'
+    rf'(?P<what>(?:(?:{_PREPOSITIONS}|after|before|since|until) )?(?:(?:the|an?|any|my|your|this|that|last) )?'
+    r'[\w:-]+(?: [\w:-]+){0,4}?)\W*$'
+)
+_LEADS = any_case(r'^\W*(?:and|but|or|(?:what|how) about)\b')
+_AND = any_case(r'^\W*(?:and|but|so) ')
+_AGAIN = any_case(
+    r'^\W*(?:(?:and|but|so) )?(?P<ask>why|how often|how many(?: times)?|which|what)'
+    r'(?: (?:of )?(?:those|them|these)| (?:was|is) (?:that|this|it)| (?:did|do) you)*'
+    r'(?P<more> (?:were |are |did |have )?(?:fail(?:ed)?|succeed(?:ed)?|go(?:ne)? wrong|went wrong))?\W*$'
+)
+_ASKS = any_case(
+    r'^\W*(?:when|where|why|how (?:often|long|far|many times)|(?:at )?what time|on which days?)(?: ago)? '
+    r'(?=(?:did|do|have|had|were|was|are|is)\b)'
+)
+_WHAT = any_case(r'^\W*(?:what|which \w+) (?=(?:did|have|had) you\b)')
+_AUX = any_case(r'^\W*(?:did|do|have|had|were|was)\b')
+_ORDERS = any_case(r'\b(?:first|last|second|third|next|previous)\b')
+_PRONOUN = any_case(r'\b(?:it|them|they)\b|\b(?:that|this|those|these|there)(?=\W*$)')
+
+
+def in_full(question: Question) -> str:
+    """Return the text of a question; of one that follows another that one with what it changes.
+
+    'And the red one?' changes the thing, 'in the kitchen?' the place, 'yesterday?' the time, 'how often?'
+    what is asked, 'and the last time?' which one; 'it' is the thing of the one before.
+    """
+    if question.prior is None:
+        return question.text
+    before, text = question.prior.question, question.text
+    if again := _AGAIN.match(text):
+        return _asking(before, again['ask'].lower(), again['more'] or '')
+    other = _OTHER.match(text)
+    if (
+        other
+        and (_LEADS.match(text) or len(words(text)) <= 3)
+        and (changed := _changed(question, other['what']))
+    ):
+        return changed
+    thing, text = thing_of(before), _AND.sub('', text)
+    return _PRONOUN.sub(lambda _: thing, text, count=1) if thing else text
+
+
+def _asking(before: str, ask: str, more: str) -> str:
+    """Return the question before with something else asked of the same."""
+    rest, what = _ASKS.sub('', before), _WHAT.match(before)
+    ask = {'how many': 'how many things' if what else 'how often', 'how many times': 'how often'}.get(
+        ask, ask
+    )
+    rest = before[what.end() :] if what else rest
+    thing = thing_of(before)
+    if not _AUX.match(rest) and thing and ask == 'how often':  # 'Where is the cup?', 'Are there cups?'
+        return f'How many {re.sub("(?i)^(?:the|an?|any|some) ", "", thing)} are there?'
+    return f'{ask} {rest[:1].lower()}{rest[1:].rstrip(" ?.!")}{more}?'
+
+
+def _changed(question: Question, what: str) -> str:
+    """Return the question before with a time, a place, an order or a thing changed; empty: with none."""
+    before = question.prior.question if question.prior else ''
+    ends = before.rstrip(' ?.!')
+
+    def rest(text: str) -> str:
+        return parse_window(text, question.now_ns, question.zone).rest.strip(' ?.!,')
+
+    for timed in (what, f'on {what}'):
+        if parse_window(timed, question.now_ns, question.zone).rest != timed and not rest(timed):
+            return f'{rest(before)} {timed}?'
+    order = re.fullmatch(r'(?i)(?:the )?(\w+)(?: time)?', what)
+    if order and _ORDERS.fullmatch(order[1]) and _ORDERS.search(before):
+        return _ORDERS.sub(order[1], before, count=1)
+    named, others = named_in(what, question.places.all), named_in(before, question.places.all)
+    if named and others:
+        (start, end), _ = others[-1]
+        bare = re.sub(rf'(?i)^(?:{_PREPOSITIONS}) ', '', what)
+        return f'{before[:start]}{bare}{before[end:]}'
+    if said := re.match(rf'(?i)(?:{_PREPOSITIONS}) ', what):
+        start, end = _last_after(said[0].strip().lower(), ends)
+        return f'{ends[:start].rstrip()} {what}{ends[end:]}?'
+    things = (thing_of(before), thing_before(parse(ends), len(ends)))
+    thing = next((thing for thing in things if thing in ends), '')
+    return before.replace(thing, re.sub(r'\bones?\b', thing.split()[-1], what), 1) if thing else ''
+
+
+def _last_after(preposition: str, text: str) -> tuple[int, int]:
+    """Return where a text has the last phrase with a preposition; its end, where it has none."""
+    tree = parse(text)
+    for word in reversed(tree.words):
+        nouns = tree.children(word, 'pobj') if word.low == preposition else []
+        if nouns:
+            return word.start, nouns[0].start + len(nouns[0].text)
+    return len(text), len(text)
