@@ -50,7 +50,7 @@ _JUST = any_case(r'^\W*what (?:(?:have|did|were) you just|are you) do(?:ing|ne)?
 _NOW = any_case(r'^\W*when (?:is|are|does|will|can|may|do(?! (?:you|we)))\b')
 _EARLIER = any_case(r'[.,;:!?\u2013-]\s.*\b(?:it|them|him|her)\b')
 _OF_A_DAY = (DeedAsked.DEEDS, DeedAsked.BRIEFLY)
-_OF_DAYS = {DeedAsked.DAYS, DeedAsked.DAY_OF_MOST, DeedAsked.PER_DAY, DeedAsked.DAYS_WITHOUT}
+_OF_DAYS = (DeedAsked.DAYS,)
 _STATE = r'\s+(?:still\s+)?(?P<state>open|closed|shut|in\s+your\s+hands?)'
 _HOLDING = any_case(r'\bare you (?:holding|carrying)\b(.*?)(?=(?: right)?(?: now)?\W*$)')
 _WHETHER = any_case(
@@ -118,8 +118,7 @@ def answer_deeds(  # noqa: PLR0911
     known = [word for word in said if word not in STOP_WORDS and names.knows(word)]
     sides = [side.says for side in (query.after, query.before, query.during) if side is not None]
     never = query.never == 'place' or (query.never and not names.read(asked.main).names)
-    without = asked.asked is DeedAsked.DAYS_WITHOUT
-    spoken = ['or', 'never'] if several else ['never'] * bool(never) + ['without'] * without
+    spoken = ['or', 'never'] if several else ['never'] * bool(never)
     why = asked.asked in (DeedAsked.WHY, DeedAsked.PROBLEMS)
     spoken += ['not'] * bool(several or query.never or query.outcomes or why)
     return replace(
@@ -152,7 +151,7 @@ def _by_first_names(text: str, places: Places) -> tuple[str, list[str]]:
 
 def _which_of(names: tuple[str, ...], about: FoundAnswer) -> Claim | None:
     """Return which of some things it was, or was not."""
-    done, last = {}, about.query.nth == -1
+    done = {}
     for name in names:
         phrase = about.names.read(name)
         attribute = ' '.join((*(name_said for name_said, _ in phrase.names), *phrase.unknown)) or name
@@ -165,16 +164,7 @@ def _which_of(names: tuple[str, ...], about: FoundAnswer) -> Claim | None:
         return Claim(Kind.TEXT, text, hits_of([deeds[-1] for deeds in done.values()] or about.done[-1:]))
     if not done:
         return no_deed_claim(about)
-    ordered = sorted(done, key=lambda name: -done[name][-1].start_ns if last else done[name][0].start_ns)
-    if about.asked.asked is DeedAsked.COUNT:
-        ordered = sorted(done, key=lambda name: -len(done[name]))
-    elif about.asked.asked is DeedAsked.DURATION:
-        ordered = sorted(done, key=lambda name: -sum(deed.seconds for deed in done[name]))
-    text = ', '.join(done)
-    if about.query.nth or about.asked.asked in (DeedAsked.COUNT, DeedAsked.DURATION):
-        best = done[ordered[0]]
-        text = f'{ordered[0]}, {len(best)} times: {listed(about.question, [best[-1 if last else 0]])}'
-    return Claim(Kind.TEXT, f'{text}.', hits_of(done[name][0] for name in ordered))
+    return Claim(Kind.TEXT, f'{", ".join(done)}.', hits_of(deeds[0] for deeds in done.values()))
 
 
 def _is_of_sights(

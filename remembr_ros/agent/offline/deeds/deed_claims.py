@@ -20,8 +20,8 @@ from remembr_ros.geometry import distance
 from remembr_ros.memory.deeds.choice import choose_deeds
 from remembr_ros.memory.deeds.names import DeedNames
 from remembr_ros.memory.deeds.occurrences import OccurrenceSource, hits_of
-from remembr_ros.memory.deeds.query import STAY, DeedOrder, DeedQuery, FoundDeeds, Occurrence, is_named
-from remembr_ros.memory.deeds.summary import by_day, days_without, kinds_said, rarest
+from remembr_ros.memory.deeds.query import STAY, DeedOrder, DeedQuery, FoundDeeds, Occurrence
+from remembr_ros.memory.deeds.summary import by_day, kinds_said, rarest
 from remembr_ros.memory.deeds.verbs import is_same_kind
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.timestamps import NS, format_clock
@@ -131,51 +131,10 @@ def _said(about: FoundAnswer, text: str, deeds: Sequence[Occurrence], *, yes: bo
 
 def _days(about: FoundAnswer) -> Claim:
     days = by_day(about.some, about.question.zone)
-    if about.asked.asked is DeedAsked.PER_DAY and AVERAGE.search(about.asked.says):
-        whole = (max(days) - min(days)).days + 1
-        text = f'{len(about.some) / whole:.1f} times a day, {len(about.some)} in {whole} days'
-    elif about.asked.asked is DeedAsked.PER_DAY:
-        text = ', '.join(f'{day}: {len(deeds)}' for day, deeds in days.items())
-    else:
-        often = {day: f' ({len(deeds)} times)' if len(deeds) > 1 else '' for day, deeds in days.items()}
-        number = f'{len(days)} days: ' if about.says('how many') else ''
-        text = f'{number}{", ".join(f"{day}{times}" for day, times in often.items())}'
+    often = {day: f' ({len(deeds)} times)' if len(deeds) > 1 else '' for day, deeds in days.items()}
+    number = f'{len(days)} days: ' if about.says('how many') else ''
+    text = f'{number}{", ".join(f"{day}{times}" for day, times in often.items())}'
     return Claim(Kind.TEXT, f'{text}.', hits_of((*(deeds[0] for deeds in days.values()), *about.some)))
-
-
-def _day_of_most(about: FoundAnswer) -> Claim:
-    days = by_day(about.some, about.question.zone)
-    day = (min if about.says(r'\b(?:least|fewest)\b') else max)(days, key=lambda day: len(days[day]))
-    return Claim(Kind.TEXT, f'On {day}: {len(days[day])} times.', hits_of(days[day]))
-
-
-def _most(about: FoundAnswer) -> Claim | None:
-    """Say to what or where something was done the most times; to pick and to put a thing is once."""
-    asked = re.search(r'\b(?:what|which|who) (\w+)', about.asked.says, re.IGNORECASE)
-    word = asked[1].lower() if asked else ''
-    fields = 'place object receptacle' if about.query.kind == STAY else 'object place receptacle'
-    named = (name for name in fields.split() if any(is_named(word, n) for n in _by_name(about.some, name)))
-    field = next(named, '')
-    if not field and word not in ('did', 'have', 'thing', 'object', 'item', 'things'):
-        return None
-    counted = [deed for deed in about.some if field == 'place' or not is_same_kind(deed.facts.kind, 'pick')]
-    groups = _by_name(counted, field or 'object')
-    if not groups:
-        return None
-    times = (min if about.says(r'\bleast\b') else max)(len(deeds) for deeds in groups.values())
-    best = {name: deeds for name, deeds in groups.items() if len(deeds) == times}
-    text = f'{" and ".join(best)}, {times} times.'
-    hits = hits_of(deed for deeds in best.values() for deed in deeds)
-    return Claim(Kind.TEXT, f'{text[0].upper()}{text[1:]}', hits, about=about.asked.says)
-
-
-def _days_without(about: FoundAnswer) -> Claim:
-    zone = about.question.zone
-    whole = [deed for deed in about.done if about.query.scope.admits(deed.as_memory)]
-    left = days_without(about.some, whole, zone)
-    shown = [deed for day, deeds in by_day(whole, zone).items() if day in left for deed in deeds[:1]]
-    text = ', '.join(map(str, left[:SHOWN])) if left else 'there was none'
-    return _said(about, text, shown or about.done[-1:], yes=bool(left))
 
 
 def _one(about: FoundAnswer) -> Occurrence:
@@ -281,10 +240,6 @@ def no_deed_claim(about: FoundAnswer) -> Claim | None:
 
 
 ANSWERS: dict[DeedAsked, Callable[[FoundAnswer], Claim | None]] = {
-    DeedAsked.DAY_OF_MOST: _day_of_most,
-    DeedAsked.MOST: _most,
-    DeedAsked.DAYS_WITHOUT: _days_without,
-    DeedAsked.PER_DAY: _days,
     DeedAsked.DAYS: _days,
     DeedAsked.FROM_HERE: _from_here,
     DeedAsked.DISTANCE: _distance,
@@ -301,4 +256,4 @@ ANSWERS: dict[DeedAsked, Callable[[FoundAnswer], Claim | None]] = {
     DeedAsked.WHETHER: _whether,
     DeedAsked.DEEDS: _deeds,
 }
-OF_NONE = (_count, _why, _days_without)  # which have an answer where nothing is found
+OF_NONE = (_count, _why)  # which have an answer where nothing is found

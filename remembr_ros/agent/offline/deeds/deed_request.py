@@ -29,10 +29,6 @@ _AUX = r"(?:did|do|does|have|has|had|was|were|is|are|am|could|can|will)(?:n['\u2
 class DeedAsked(Enum):
     """What a question asks of deeds, with the words that ask for it; the first that is found counts."""
 
-    DAY_OF_MOST = r'\bday\b.*\b(?:most|least|fewest|busiest)\b|\b(?:most|least|fewest|busiest)\b.*\bday\b'
-    MOST = r'\b(?:what|which|who)\b.*\b(?:most|least) (?:often|frequently)\b'
-    DAYS_WITHOUT = r"\bdays?\b.*\b(?:without|no|not|never|didn['\u2019]?t|weren['\u2019]?t|wasn['\u2019]?t)\b"
-    PER_DAY = r'\b(?:count|number|many|often|times|total)\b.*\b(?:(?:each|every|per|by) day|daily|a day)\b'
     HOW_OFTEN = r'\b(?:how (?:often|frequently|many times)|number of times)\b'  # a count, also of days
     DAYS = r'\b(?:what|which|all|each|the|how many) (?:\w+ )?(?:days|dates)\b'
     FROM_HERE = r'\bhow (?:far|many met\w+)\b.*\bfrom (?:here|where (?:you|we|i) (?:are|am))\b'
@@ -141,8 +137,7 @@ _FROM, _CAME = any_case(r'\bfrom\W*$'), any_case(r' (?:from|out of) (?!.* to )')
 _AT = r'\b(?:was|were) (?:you|we|the robot)(?: (?:ever|last|first))? (?:in|at|inside)\b'
 _WAS_AT, _WAS = any_case(_AT), any_case(r'\b(?:was|were) (?:you|we|the robot)\b|\byou (?:ever )?been\b')
 _BEEN = any_case(rf'\b(?:been|enter\w*|visit\w*|set foot|inside|go|went|gone)\b|{_AT}')
-_GENERIC = {DeedAsked.PROBLEMS, DeedAsked.WHY, DeedAsked.OUTCOME, DeedAsked.HIGHLIGHTS, DeedAsked.MOST}
-_GENERIC |= {DeedAsked.DISTANCE, DeedAsked.DAY_OF_MOST}
+_GENERIC = {DeedAsked.PROBLEMS, DeedAsked.WHY, DeedAsked.OUTCOME, DeedAsked.HIGHLIGHTS, DeedAsked.DISTANCE}
 """What is asked of deeds alone, whoever is said to have done them."""
 _SAID_BY_ITSELF = (DeedAsked.HIGHLIGHTS, DeedAsked.PROBLEMS, DeedAsked.BRIEFLY, DeedAsked.WHY)
 _CAME_OUT = any_case(r'\b(things?|items?|objects?|what|that|which|\w+s) came out of\b')
@@ -252,7 +247,7 @@ def build_deed_query(
 def _as_said(query: DeedQuery, asked: DeedRequest, main: DeedPhrase) -> DeedQuery:
     """Return a query of the deeds that verbs mean which no kind is called: carry, bring, find."""
     named = query.object or query.receptacle or (query.attribute and not main.of('place'))
-    moved = named or asked.asked is DeedAsked.MOST or _CARRIED.search(asked.main)
+    moved = named or _CARRIED.search(asked.main)
     kinds = ('', 'pick', 'move')
     if moved and any(is_same_kind(query.kind, kind) for kind in kinds) and MOVED.search(asked.says):
         # Each time that it was put somewhere, or what was put there.
@@ -291,9 +286,9 @@ def _selected(query: DeedQuery, asked: DeedRequest, here: Point | None) -> DeedQ
 
 
 _SIDES = ('at', 'after', 'before', 'during')
-_OF_ANY = (DeedAsked.DEEDS, DeedAsked.BRIEFLY, DeedAsked.COUNT, DeedAsked.PER_DAY, DeedAsked.DAYS_WITHOUT)
+_OF_ANY = (DeedAsked.DEEDS, DeedAsked.BRIEFLY, DeedAsked.COUNT)
 _OF_ITSELF = (DeedAsked.DURATION, DeedAsked.DISTANCE, DeedAsked.TIME, DeedAsked.WHERE)
-_OF_ALL = (DeedAsked.COUNT, DeedAsked.DAYS, DeedAsked.PER_DAY, DeedAsked.HIGHLIGHTS, DeedAsked.BRIEFLY)
+_OF_ALL = (DeedAsked.COUNT, DeedAsked.DAYS, DeedAsked.HIGHLIGHTS, DeedAsked.BRIEFLY)
 
 
 def _main(  # noqa: PLR0911

@@ -159,14 +159,15 @@ class TookPlace:
         if not (phrase.names or phrase.kind) and (ended or own):
             verbs = {word.lemma for word in parse(plain) if word.pos == 'VERB'}
             query = DeedQuery() if verbs <= _DO else None
+        elif own and MOVED.search(text) and not any(field for _, field in phrase.names):
+            query = DeedQuery('place')  # whatever was moved was put down
         elif of_noun and not own and not phrase.names:
             query = DeedQuery(phrase.kind)
         elif not own:
             query = self.names.meant(phrase, exactly=True)
         if query is None and own:
             request = parse_request(text, self._question.now_ns, self._question.zone)
-            moved = not phrase.names and MOVED.search(text)  # what was put down was
-            asked = replace(asked, asked=DeedAsked.MOST if moved else DeedAsked.WHETHER, yes=True)
+            asked = replace(asked, asked=DeedAsked.WHETHER, yes=True)
             query = build_deed_query(asked, self.names, request, self._question, self.scope)
         if query is None:
             return None

@@ -128,7 +128,8 @@ _OF_LIST = any_case(
 )
 _NOT_ENDED = any_case(r"(?:\b(?:not|never)|n['\u2019]t)\s(?:fail|succeed|work(?! in)|go (?:wrong|well))")
 _HOW_MANY_ENDED = any_case(
-    r'^\W*how many (?:of (?:your|the) )?(?:deeds|tasks|jobs|actions|things)\b.*\b(?:fail|succe|go wrong|went wrong)'
+    r'^\W*how many (?:of (?:your|the) )?(?:deeds|tasks|jobs|actions|things)\b'
+    r'.*\b(?:fail|succe|(?:go|went) wrong)'
 )
 _TIMES = {'once': 1, 'twice': 2, 'thrice': 3, 'a': 1, 'an': 1}
 _ASKED = {
@@ -136,6 +137,7 @@ _ASKED = {
     ComparedBy.METRES: any_case(r'\bhow (?:far|many (?:met|kilomet)\w+)\b'),
 }
 _NUMBER, _HAVE = any_case(r'\bnumbers?\b'), any_case(r'^ (?:have|has|had|contain)\b')
+_WHAT_DID = any_case(r'^\W*(?:what|who) (?=(?:did|have|had|do) (?:you|we)\b.* (?:most|least|fewest)\b)')
 _PASSED = any_case(r'^ did (?:you|we) (?:see|(?:go|drive|come|walk|get)? ?(?:past|by)|pass(?: by)?)$')
 _PLACE_OR_TIME = any_case(r'^\W*(?:where|when)\b')
 _TELLING = any_case(r'^\W*(?:how|what|which|list|count|show|tell|give|number)\b')
@@ -232,7 +234,7 @@ def _than(text: str) -> Contrast | None:
 
 
 def thing_before(tree: Tree, end: int) -> str:
-    """Return the noun phrase that a question is about, of those before a position in its text; empty: none."""
+    """Return the noun phrase that a question is about, of those before a position in it; empty: none."""
     before = [word for word in tree if word.start < end]
     deps = ('dobj', 'pobj', 'attr', 'nsubj', 'nsubjpass')
     nouns = [
@@ -355,15 +357,12 @@ def _each(text: str) -> Contrast | None:
 
 
 def _which(text: str) -> Contrast | None:
-    """Read 'which room has the most chairs', 'on which days did you not dance'."""
+    """Read 'which room has most chairs', 'on which days did you not dance', 'what did you do most often'."""
     found = _WHICH.match(text)
-    if found is None:
-        return None
-    noun, rest = found['noun'].lower(), text[found.end() :]
+    noun, rest = (found['noun'].lower(), text[found.end() :]) if found else ('thing', text)
     asked = Contrast((), group=_group(noun), grouped=noun)
-    ended = _NOT_ENDED.search(rest)
-    best, never = _BEST.search(rest), None if ended else _NEVER.search(rest)
-    if best:
+    best = _BEST.search(rest)
+    if best and (found or _WHAT_DID.match(text)):
         measure, most = _MEASURES[best['by'].lower()]
         if measure is ComparedBy.COUNT and best[0].lower().endswith('time'):
             measure = ComparedBy.SECONDS
@@ -372,12 +371,16 @@ def _which(text: str) -> Contrast | None:
             measure = ComparedBy.NUMBER
         side = rest if noun in _GROUPS else f'{rest} {noun}'  # a noun that says which deeds, too
         return replace(asked, sides=(_plain(side),), measure=measure, most=most)
+    if found is None:
+        return None
+    never = None if _NOT_ENDED.search(rest) else _NEVER.search(rest)
     if never:
         rest = f'{rest[: never.start()]} {rest[never.end() :]}'
         return replace(asked, sides=(_plain(rest),), among=Among.NONE)
-    if asked.group == 'place' and noun.endswith('s') and _PASSED.match(rest):
+    several = asked.group == 'place' and noun.endswith('s')
+    if several and _PASSED.match(rest):
         return replace(asked, sides=('',), measure=ComparedBy.NUMBER, among=Among.EACH)
-    if asked.group == 'place' and noun.endswith('s') and _HAVE.match(rest):
+    if several and _HAVE.match(rest):
         return replace(asked, sides=(_plain(rest),), among=Among.LIMIT, least=1.0)
     return None
 

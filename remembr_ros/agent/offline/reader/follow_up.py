@@ -14,7 +14,8 @@ from remembr_ros.memory.matching.terms import words
 _PREPOSITIONS = 'in|on|at|to|from|into|onto|near|under|with|for|by|of'
 _OTHER = any_case(
     r'^\W*(?:(?:and|but|or|ok|so|then)\W+)*(?:(?:what|how) about )?'
-    rf'(?P<what>(?:(?:{_PREPOSITIONS}|after|before|since|until) )?(?:(?:the|an?|any|my|your|this|that|last) )?'
+    r'(?!.*\b(?:is|are|was|were|did|do|does|has|have|can|it|them|there|you|what|where|which|who)\b)'
+    rf'(?P<what>(?:(?:{_PREPOSITIONS}|after|before|since|until) )?(?:(?:the|an?|any|my|your|this|last) )?'
     r'[\w:-]+(?: [\w:-]+){0,4}?)\W*$'
 )
 _LEADS = any_case(r'^\W*(?:and|but|or|(?:what|how) about)\b')
