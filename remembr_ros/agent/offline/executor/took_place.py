@@ -156,11 +156,11 @@ class TookPlace:
         if not (own or ended or phrase.names or (phrase.kind and (of_noun or not phrase.weak))):
             return None
         query: DeedQuery | None = None
-        if not (phrase.names or phrase.kind) and (ended or own):
+        if own and MOVED.search(text) and not any(field for _, field in phrase.names):
+            query = DeedQuery('place')  # whatever was moved was put down
+        elif not (phrase.names or phrase.kind) and (ended or own):
             verbs = {word.lemma for word in parse(plain) if word.pos == 'VERB'}
             query = DeedQuery() if verbs <= _DO else None
-        elif own and MOVED.search(text) and not any(field for _, field in phrase.names):
-            query = DeedQuery('place')  # whatever was moved was put down
         elif of_noun and not own and not phrase.names:
             query = DeedQuery(phrase.kind)
         elif not own:
