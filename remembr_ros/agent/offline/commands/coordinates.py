@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.quoting import TENS, TO_TWENTY, any_case
-from remembr_ros.agent.offline.commands.clause_reader import GO
 from remembr_ros.agent.offline.not_seen import NAME, UNTOLD
+from remembr_ros.agent.offline.reader.clauses import GO
 from remembr_ros.geometry import Pose, is_place, wrap_angle
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import PERSON, Memory
@@ -34,18 +34,13 @@ _FRAME = r' ?,? ?(?:in|on|of) (?:the )?(?:(?:frame|map) (?!frame))?(?P<where>[\w
 _GOAL = any_case(rf'^{_GO}{_X_Y}(?:{_TURN})?(?:{_FRAME})?\W*(?P<more>.*)$')
 _VALUES = {word: value for value, word in enumerate(TO_TWENTY)} | {'oh': 0}
 _VALUES |= {word: 10 * value for value, word in enumerate(TENS, 2)}
-_DIGIT = '|'.join((*TO_TWENTY[:10], 'oh'))
-_SPOKEN = any_case(
-    rf'\b(minus |negative )?(?:({"|".join(TENS)})[ -])?({"|".join(_VALUES)}|\d+)\b'
-    rf'(?: point ((?:{_DIGIT})(?: (?:{_DIGIT}))*\b|\d+))?'
-)
+_SIGNS = {'minus ': '-', 'negative ': '-', ' equals ': '=', ' comma ': ', '}
 _NAMED = any_case(r'\b(?:[xy]|coordinates?|position|point)\b')
 _NEXT = any_case(r'\b(?:and|then) [a-z]')
 _ASKER = any_case(
     r'^(?:(?:where|at which place) (?:exactly )?|what(?:\'s| is| are) (?=(?:my|our|your) ))'
-    r'(?:(?P<You>am i|my)|(?P<We>are we|our)|are you|is the robot|your)'
-    r'(?: (?:current )?(?:position|location|pose|coordinates))?'
-    r'(?: (?:right now|now|currently|exactly|at the moment|standing|located))*\W*$'
+    r'(?:(?P<You>am i|my)|(?P<We>are we|our)|are you|is the robot|your)(?: (?:current )?(?:position|location'
+    r'|pose|coordinates))?(?: (?:right now|now|currently|exactly|at the moment|standing|located))*\W*$'
 )
 
 
@@ -55,12 +50,10 @@ def coordinates_goal(text: str, question: Question) -> Answer | None:
     It faces as whoever comes there, unless a heading is said: in radians, or in degrees if it says so.
     """
     written = text.replace('\u2212', '-')
-    found = _GOAL.match(written)
-    if found is None:
-        found = _GOAL.match(_in_digits(written))
-        # "Go to two three" may be a room.
-        if found is None or not (found['comma'] or _NAMED.search(text)):
-            return None
+    found = _GOAL.match(written) or _GOAL.match(_in_digits(written))
+    # "Go to two three" may be a room.
+    if found is None or not (found['comma'] or _NAMED.search(text) or _GOAL.match(written)):
+        return None
     if found['more']:
         why = 'I do not understand these coordinates; say them as in "Go to x=2, y=3, yaw=1.57".'
         return not_known(why) if found['comma'] and not _NEXT.search(text) else None
@@ -72,7 +65,7 @@ def coordinates_goal(text: str, question: Question) -> Answer | None:
     if found['turn']:
         in_degrees = (found['unit'] or '').lower().startswith(('\u00b0', 'deg'))
         yaw = wrap_angle(math.radians(float(found['turn'])) if in_degrees else float(found['turn']))
-    pose = Pose(x, y, here.z if found['z'] is None else float(found['z']), yaw)
+    pose = Pose(x, y, float(found['z'] or here.z), yaw)
     if not is_place(pose):
         return not_known(f'({x:g}, {y:g}) is no place on a map.')
     return _at(pose, f'The place said is at ({x:g}, {y:g})', question, faces=found['turn'] is not None)
@@ -80,14 +73,10 @@ def coordinates_goal(text: str, question: Question) -> Answer | None:
 
 def _in_digits(text: str) -> str:
     """Return a text with the numbers in digits that it has in words: 'minus two point five' is -2.5."""
-
-    def digits(found: re.Match[str]) -> str:
-        sign, tens, whole, rest = ((part or '').lower() for part in found.groups())
-        number = sum(int(_VALUES.get(word, word)) for word in (tens, whole) if word)
-        decimals = ''.join(str(_VALUES.get(word, word)) for word in rest.split())
-        return f'{"-" if sign else ""}{number}' + (f'.{decimals}' if decimals else '')
-
-    return _SPOKEN.sub(digits, text).replace(' equals ', '=').replace(' comma ', ', ')
+    text = re.sub(r'[a-z]+', lambda word: str(_VALUES.get(word[0], word[0])), text.lower())
+    text = re.sub(r'\b(\d)0[ -]([1-9])\b', r'\1\2', text)  # 20 1
+    text = re.sub(r'(?<=\d) point (\d+(?: \d)*)', lambda decimals: f'.{decimals[1].replace(" ", "")}', text)
+    return re.sub('|'.join(_SIGNS), lambda sign: _SIGNS[sign[0]], text)
 
 
 def asker_place(text: str, question: Question, answer: Callable[[Question], Answer]) -> Answer | None:
@@ -99,15 +88,15 @@ def asker_place(text: str, question: Question, answer: Callable[[Question], Answ
     if found is None:
         return None
     here, known = question.here, answer(question)
+    unseen = known.kind is Kind.NOT_SEEN
     if here is None:
-        last = '.' if known.kind is Kind.NOT_SEEN else ' now. By what I remember last:'
+        last = '.' if unseen else ' now. By what I remember last:'
         return replace(known, text=f'I do not know where I am{last} {known.text}')
     who = f'{found.lastgroup} are' if found.lastgroup else 'I am'
     there = _at(here, f'{who} at ({here.x:.1f}, {here.y:.1f})', question)
-    if found.lastgroup:
-        return there
-    # Of what is remembered there, more may be asked.
-    return replace(known, text=f'{there.text} {known.text}' if known.kind is Kind.NOT_SEEN else there.text)
+    # Of what is remembered where the robot is, more may be asked.
+    told = replace(known, text=f'{there.text} {known.text}' if unseen else there.text)
+    return there if found.lastgroup else told
 
 
 def not_known(why: str) -> Answer:

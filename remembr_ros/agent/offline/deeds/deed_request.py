@@ -11,7 +11,7 @@ from enum import Enum
 from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.model.english import Tree, is_there, parse
 from remembr_ros.agent.model.quoting import any_case
-from remembr_ros.agent.offline.deeds.sides import SIDES, find_sides, order_of, outcomes_of, which_ones
+from remembr_ros.agent.offline.reader.sides import SIDES, find_sides, order_of, outcomes_of, which_ones
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.geometry import Point
 from remembr_ros.memory.deeds.names import DeedNames, DeedPhrase

@@ -9,9 +9,9 @@ from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim, choose
 from remembr_ros.agent.model.relevance_model import PERHAPS
 from remembr_ros.agent.offline.deeds.deed_claims import SURE
-from remembr_ros.agent.offline.deeds.wish import read_goal
-from remembr_ros.agent.offline.deeds.wish_tree import GoalRequest, is_furniture
+from remembr_ros.agent.offline.reader.wish import GoalRequest, is_furniture, read_goal
 from remembr_ros.agent.offline.request import Request
+from remembr_ros.agent.offline.word_classes import word_class
 from remembr_ros.memory.deeds.choice import choose_deeds
 from remembr_ros.memory.deeds.handlings import is_same
 from remembr_ros.memory.deeds.object_ids import REACH_M
@@ -29,7 +29,7 @@ from remembr_ros.timestamps import NS
 NEAR_M = 2.0  # of a thing without an id, what was done so near to one of its name was done to it
 LATER_NS = 5 * NS  # after a deed a thing is seen where that left it
 _PARTS = ('receptacle', 'object')
-_STAYED = frozenset(map(base, 'stay spend spent remain visit enter go be been were was'.split()))
+_STAYED = frozenset(map(base, word_class('stayed')))
 
 
 def answer_goal(request: Request, question: Question, recall: Recall, scope: Scope) -> Claim | None:
@@ -38,16 +38,13 @@ def answer_goal(request: Request, question: Question, recall: Recall, scope: Sco
     :param scope: the time, the robots and the map that the wish is about
     :raises StoreUnavailable: there is no store
     """
-    asked = read_goal(request.plain)
-    anytime = replace(scope, after_ns=None, before_ns=None)
+    asked, anytime = read_goal(request.plain), replace(scope, after_ns=None, before_ns=None)
     if asked is None or not recall.count(replace(anytime, source=AGENT)):
         return None
-    log = _Log(recall, anytime)
-    names = {getattr(deed.facts, part) for deed in log.done for part in _PARTS}
-    asked = read_goal(request.plain, names) or asked
+    log, at_ns = _Log(recall, anytime), request.window.at_ns
+    asked = read_goal(request.plain, log.names) or asked
     if asked.field == 'object' and asked.target and log.is_receptacle(asked.target):
         asked = replace(asked, field='receptacle')
-    at_ns = request.window.at_ns
     asked = _in_terms_of(log, asked, scope if at_ns is None else anytime)
     if asked is None:
         return None
@@ -65,11 +62,9 @@ def answer_goal(request: Request, question: Question, recall: Recall, scope: Sco
     hits = [Hit(memory, 1.0) for memory in found if memory.pose is not None]
     tied = asked.often and asked.choice is Choice.CITED_FIRST and len(hits) > 1
     sure = PERHAPS if asked.unused or tied else SURE
-    if not hits and asked.question:
-        return None  # of other deeds other rules may tell
-    if not hits:
-        text = 'I remember no such thing that I did.'
-        return Claim(Kind.NOT_SEEN, text, confidence=sure, unused=asked.unused)
+    if not hits:  # of other deeds other rules may tell
+        nothing = Claim(Kind.NOT_SEEN, 'I remember no such thing that I did.', confidence=sure)
+        return None if asked.question else replace(nothing, unused=asked.unused)
     every = asked.choice in (Choice.EVERY, Choice.IN_ORDER)
     hits = hits if every else hits[::-1]
     chosen = hits if every else [choose(hits, asked.choice, question)]
@@ -85,11 +80,10 @@ class _Log:
 
     def __init__(self, recall: Recall, scope: Scope) -> None:
         self._occurrences = OccurrenceSource(recall)
-        found = recall.find_objects(ObjectQuery(scope=scope)).objects
-        self.known = [known.known for known in found]
+        self.known = [found.known for found in recall.find_objects(ObjectQuery(scope=scope)).objects]
         self._by_id = {name: known for known in self.known for name in (known.id, *known.facts.aliases)}
-        self.done = self(DeedQuery(scope=scope))
-        self.places = self._occurrences.places
+        self.done, self.places = self(DeedQuery(scope=scope)), self._occurrences.places
+        self.names = {getattr(deed.facts, part) for deed in self.done for part in _PARTS}
 
     def __call__(self, query: DeedQuery) -> list[Occurrence]:
         """Return what did not fail; see query.Source."""
@@ -112,11 +106,9 @@ class _Log:
 
     def where(self, deed: Occurrence, field: str) -> Memory:
         """Return where something was done; of the thing that it was done to, where that is now."""
-        if field == 'place':
-            place = next((place for place in self.places.all if deed.where in place.names), None)
-            return place.memory if place is not None and deed.facts.kind == STAY else deed.memory
-        if field == 'receptacle':
-            return deed.memory
+        if field != 'object':
+            at = [place for place in self.places.all if field == 'place' and deed.where in place.names]
+            return at[0].memory if at and deed.facts.kind == STAY else deed.memory
         placed = [other for other in self.done if is_same(deed, other) and other.memory.pose is not None]
         last = placed[-1] if placed else deed
         memory, name, id_ = last.memory, last.facts.object, last.facts.object_id
@@ -131,7 +123,7 @@ class _Log:
 def _in_terms_of(log: _Log, asked: GoalRequest, scope: Scope) -> GoalRequest | None:
     """Return a wish for deeds in a scope, of kinds and in rooms that there are; None: there is none."""
     query, kinds = asked.query, {HANDLING, 'pick', 'place', *(deed.facts.kind for deed in log.done)}
-    rooms = [name for place in log.places.all for name in place.names]
+    rooms, unknown = [name for place in log.places.all for name in place.names], list[str]()
     if asked.field == 'place' and base(query.kind) in _STAYED and not query.object:
         query = replace(query, kind=STAY)
     elif not kinds_meant(query.kind, kinds):
@@ -143,12 +135,15 @@ def _in_terms_of(log: _Log, asked: GoalRequest, scope: Scope) -> GoalRequest | N
         receptacle, _, room = said.receptacle.rpartition(' in the ')
         if room and any(is_named(room, name) for name in rooms):
             said = replace(said, place=room, receptacle=receptacle)  # 'put on the table in the kitchen'
-        return replace(said, scope=scope, kind=HANDLING if said.kind in unknown else said.kind)
+        return replace(said, scope=scope)
 
-    sides = (query.after, query.before)
-    unknown = [side.kind for side in sides if side and not kinds_meant(side.kind, kinds)]
-    after, before = (side and known(side) for side in sides)
-    query = replace(known(query), after=after, before=before)
+    def side(said: DeedQuery | None) -> DeedQuery | None:
+        if said is not None and not kinds_meant(said.kind, kinds):
+            unknown.append(said.kind)
+            said = replace(said, kind=HANDLING)
+        return said and known(said)
+
+    query = replace(known(query), after=side(query.after), before=side(query.before))
     return replace(asked, query=query, unused=(*asked.unused, *unknown))
 
 
@@ -170,9 +165,13 @@ def _is_so(asked: GoalRequest, name: str) -> bool:
 
 
 def _picked(asked: GoalRequest, done: Sequence[Occurrence], at_ns: int | None) -> Sequence[Occurrence]:
-    """Return those that are meant among all that were done."""
-    query = asked.query
-    done = _as_often(asked, done)
+    """Return those that are meant among all that were done: to a thing, so many times."""
+    query, (least, most) = asked.query, asked.times
+    if asked.often or asked.times != (1, None):
+        times = [sum(is_same(deed, other, asked.field) for other in done) for deed in done]
+        if asked.often:
+            least = most = (max if asked.often > 0 else min)(times, default=1)
+        done = [deed for deed, count in zip(done, times, strict=True) if least <= count <= (most or count)]
     if query.kind == STAY and at_ns is None:  # all stays in a room are one
         seconds: Counter[str] = Counter()
         for deed in done:
@@ -182,27 +181,17 @@ def _picked(asked: GoalRequest, done: Sequence[Occurrence], at_ns: int | None) -
     return choose_deeds(DeedQuery(order=query.order, nth=query.nth, at_ns=at_ns), lambda _: done).found
 
 
-def _as_often(asked: GoalRequest, done: Sequence[Occurrence]) -> Sequence[Occurrence]:
-    """Return those that were done to a thing that they were done to so many times."""
-    least, most = asked.times
-    if not asked.often and (least, most) == (1, None):
-        return done
-    count = {id(deed): sum(is_same(deed, other, asked.field) for other in done) for deed in done}
-    if asked.often:
-        least = most = (max if asked.often > 0 else min)(count.values(), default=1)
-    return [deed for deed in done if least <= count[id(deed)] <= (most or len(done))]
-
-
 def _untouched(asked: GoalRequest, done: Sequence[Occurrence], log: _Log) -> list[Memory]:
     """Return the things to which none of these was done."""
+    to_receptacle = asked.field == 'receptacle'
     return [
         known.memory
         for known in log.known
         if known.missing_ns is None
         and known.name not in TRANSIENT
         and _is_so(asked, f'{described(known)} {known.recognised_as}')
-        and (log.is_receptacle(known.name) or is_furniture(known.name)) == (asked.field == 'receptacle')
-        and (asked.field == 'receptacle' or not is_named('lamp', known.name))
+        and (log.is_receptacle(known.name) or is_furniture(known.name)) == to_receptacle
+        and (to_receptacle or not is_named('lamp', known.name))
         and not any(_done_to(deed, known, asked.field) for deed in done)
     ]
 

@@ -8,8 +8,8 @@ import pytest
 
 from remembr_ros.agent.model import english
 from remembr_ros.agent.model.answer import Answer, Kind, Question
-from remembr_ros.agent.offline.commands.clause_reader import ClauseReader, split_command
 from remembr_ros.agent.offline.planner import OfflinePlanner
+from remembr_ros.agent.offline.reader.clauses import ClauseReader, split_command
 from remembr_ros.agent.planner import Run
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.geometry import Pose

@@ -6,41 +6,29 @@ from itertools import pairwise, takewhile
 
 from remembr_ros.agent.model.english import Tree, Word
 from remembr_ros.agent.model.quoting import any_case, cardinal, ordinal
+from remembr_ros.agent.offline.word_classes import word_class
 from remembr_ros.memory.deeds.query import DeedOrder
 from remembr_ros.memory.matching.terms import words
 
-SIDES = {
-    **dict.fromkeys('before prior ahead until till beforehand'.split(), 'before'),
-    **dict.fromkeys('after following once since afterwards afterward next then thereafter'.split(), 'after'),
-    **dict.fromkeys('during while whilst throughout middle course as'.split(), 'during'),
-    **dict.fromkeys('between from'.split(), 'between'),
-    **dict.fromkeys('when time'.split(), 'at'),
-}
+SIDES = {word: name for name in ('before', 'after', 'during', 'between', 'at') for word in word_class(name)}
 """Words of time; 'at': at that same time, or right after it: 'the last time that you were asked to'."""
-_BACK = frozenset('that this it beforehand afterwards afterward next then thereafter'.split())
-_RIGHT = frozenset('right immediately just directly straight shortly next'.split())
-_END = frozenset(', ; : . ! ?'.split())
-_ORDERS = {
-    **dict.fromkeys('longest slowest'.split(), DeedOrder.LONGEST),
-    **dict.fromkeys('shortest quickest fastest briefest'.split(), DeedOrder.SHORTEST),
-    **dict.fromkeys('nearest closest'.split(), DeedOrder.NEAREST),
-    **dict.fromkeys('farthest furthest'.split(), DeedOrder.FARTHEST),
+ORDERS = {
+    word: DeedOrder(name)
+    for name in ('longest', 'shortest', 'nearest', 'farthest')
+    for word in word_class(name)
 }
-_WAYS = frozenset('way route path'.split())
+_BACK, _RIGHT, _STEPS = map(word_class, ('said_before', 'right', 'steps'))
 _OUTCOMES = {
     'failed': any_case(
-        r'\bfail\w*|\b(?:unsuccess\w+|in vain|refus\w+|unable|stuck|gave up)\b'
-        r"|(?:\bnot|n['\u2019]t) (?:able|manage|succe)\w*"
-        r'|\b(?:go|went|gone|goes) (?:wrong|badly)\b'
+        r'\bfail\w*|\b(?:unsuccess\w+|in vain|refus\w+|unable|stuck|gave up)\b|\b(?:go|went|gone|goes) (?:'
+        r"wrong|badly)\b|(?:\bnot|n['\u2019]t) (?:able|manage|succe)\w*"
     ),
     'cancelled': any_case(r'\b(?:cancel|abort|interrupt)\w*|\b(?:broken?|called|cut) (?:off|short)\b'),
     'succeeded': any_case(
-        r"(?:^|(?<!not)(?<!n't) )\bsucce(?:ed|ss)\w*|\bmanaged?\b"
-        r'|\b(?:that|it|this) work(?:s|ed)?\b|went well'
+        r"(?:^|(?<!not)(?<!n't) )\bsucce(?:ed|ss)\w*|\bmanaged?\b|\b(?:that|it|this) work(?:s|ed)?\b"
+        r'|went well'
     ),
 }
-_THINGS = frozenset('thing things deeds actions tasks jobs steps items objects activities'.split())
-_FEW = {'couple': 2, 'few': 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,33 +62,26 @@ def find_sides(tree: Tree) -> list[Side]:
 
 def _side(tree: Tree, word: Word) -> list[Side]:
     name, anchor, start = SIDES[word.low], _anchor(tree, word), word.index
-    if word.low in _BACK or (anchor is not None and anchor.low in _BACK):
-        return _back(tree, word)
-    said = _said(tree, word, anchor) if anchor is not None else []
-    if anchor is None or not said:
-        return []
     before = tree.words[max(start - 5, 0) : start]
+    if word.low in _BACK or (anchor is not None and anchor.low in _BACK):
+        # What was said before: 'You polished the cup. What did you do after that?'
+        last = tree.below(tree.roots()[-1])[0].index
+        right = name == 'before' or word.low == 'next' or bool(_RIGHT & {w.low for w in before[-1:]})
+        return [Side(name, tree.roots()[0], tree.words[:last], 0, last, right)] if 0 < last <= start else []
+    if anchor is None or not (said := _said(tree, word, anchor)):
+        return []
     if [other.low for other in before[-2:]] == ['as', 'soon']:
         name, start = 'after', start - 2
     if word.low == 'time':
         start = tree.children(word)[0].index
     thing = any(w.lemma == 'thing' for w in before)  # 'the next thing you did after'
-    right = [w.index for w in (before if thing else before[-1:]) if w.low in _RIGHT]
-    return [Side(name, anchor, said, min([start, *right]), said[-1].index + 1, bool(right))]
-
-
-def _back(tree: Tree, word: Word) -> list[Side]:
-    """Return what was said before: 'You polished the cup. What did you do after that?'"""
-    last = tree.below(tree.roots()[-1])[0].index
-    if not 0 < last <= word.index:
-        return []
-    right = SIDES[word.low] == 'before' or word.low == 'next' or tree.words[word.index - 1].low in _RIGHT
-    return [Side(SIDES[word.low], tree.roots()[0], tree.words[:last], 0, last, right)]
+    right_at = [w.index for w in (before if thing else before[-1:]) if w.low in _RIGHT]
+    return [Side(name, anchor, said, min([start, *right_at]), said[-1].index + 1, bool(right_at))]
 
 
 def _anchor(tree: Tree, word: Word) -> Word | None:
     """Return what a word of time is about: a thing or a verb; None: nothing that is said after it."""
-    follows = tree.words[min(word.index + 1, len(tree.words) - 1)]
+    follows = tree.after(word)
     if word.low == 'time':
         nth = any(ordinal(other.low) for other in tree.children(word))
         return next((verb for verb in tree.children(word, 'relcl', 'acl', 'advcl') if nth), None)
@@ -113,9 +94,9 @@ def _anchor(tree: Tree, word: Word) -> Word | None:
 
 def _said(tree: Tree, word: Word, anchor: Word) -> list[Word]:
     """Return the words after one that are about an anchor, up to the end of the clause."""
-    below = {w.index for w in tree.below(anchor)}
+    below = tree.below(anchor)
     start = word.index + 1 + (tree.words[min(word.index + 1, anchor.index)].low in ('to', 'of', 'that'))
-    return list(takewhile(lambda w: w.index in below and w.low not in _END, tree.words[start:]))
+    return list(takewhile(lambda w: w in below and w.low not in ',;:.!?', tree.words[start:]))
 
 
 def _between(tree: Tree, word: Word) -> list[Side]:
@@ -123,13 +104,13 @@ def _between(tree: Tree, word: Word) -> list[Side]:
     inner = next(iter(tree.children(word, 'pobj', 'pcomp')), None)
     if inner is None or (word.low == 'from' and inner.tag != 'VBG'):
         return []
-    until = ('and',) if word.low == 'between' else ('to', 'until', 'till')
-    said = _said(tree, word, tree.head(word) if word.low == 'from' else inner)
-    for other in (w for w in said[1:] if w.low in until):
+    between = word.low == 'between'
+    said = _said(tree, word, inner if between else tree.head(word))
+    for other in (w for w in said[1:] if w.low in (('and',) if between else ('to', 'until', 'till'))):
         at, stop = other.index, said[-1].index + 1
-        pairs = [(one, end) for one in said for end in tree.children(one, 'conj') if end.index > at]
-        if word.low == 'from':
-            pairs = [(inner, end) for end in tree.children(other, 'pobj', 'pcomp')]
+        pairs = [(inner, end) for end in tree.children(other, 'pobj', 'pcomp')]
+        if between:
+            pairs = [(one, end) for one in said for end in tree.children(one, 'conj') if end.index > at]
         for one, end in pairs[:1]:
             after = inner if end.tag.startswith('VB') else one
             return [
@@ -142,10 +123,10 @@ def _between(tree: Tree, word: Word) -> list[Side]:
 def order_of(text: str) -> DeedOrder:
     """Return what comes first."""
     spoken = words(text)
-    said = [word for word in spoken if word in _ORDERS]
-    if not _WAYS.isdisjoint(spoken) and (said or 'best' in spoken):
+    said = [ORDERS[word] for word in spoken if word in ORDERS]
+    if {'way', 'route', 'path'} & {*spoken} and (said or 'best' in spoken):
         return DeedOrder.WAY
-    return _ORDERS[said[0]] if said else DeedOrder.FIRST
+    return said[0] if said else DeedOrder.FIRST
 
 
 def outcomes_of(text: str) -> tuple[str, ...]:
@@ -157,8 +138,8 @@ def which_ones(text: str) -> tuple[int | None, int | None, bool]:
     """Return which one is asked for, or how many, and whether these are the last ones."""
     spoken = words(text)
     for at, (number, what) in enumerate(pairwise(spoken)):
-        count = _FEW.get(number) or cardinal(number)
-        if count and {what, *spoken[at + 2 : at + 3 * (what == 'of')]} & _THINGS:
+        count = {'couple': 2, 'few': 3}.get(number) or cardinal(number)
+        if count and {what, *spoken[at + 2 : at + 3 * (what == 'of')]} & _STEPS:
             return None, count, spoken[at - 1 : at] in (['last'], ['previous'], ['latest'])
     for word, *follows in zip(spoken, [*spoken[1:], ''], [*spoken[2:], '', ''], strict=False):
         if word == 'penultimate' or follows == ['to', 'last']:

@@ -3,9 +3,8 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
 
-from remembr_ros.agent.model.english import Tree, Word, parse
+from remembr_ros.agent.model.english import PLACING, Tree, Word, parse
 from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.offline.word_classes import word_class
 
@@ -15,13 +14,7 @@ _FIRST = 2
 GO = word_class('order_go') | {'revisit'}
 TELL, VERBS = map(word_class, ('order_tell', 'order'))
 _FIND, _PUT, _PERSONS = map(word_class, ('order_find', 'order_put', 'person'))
-_PARTIES = frozenset('dobj pobj dative nsubj'.split())
-_ME = frozenset(('me', 'us'))
-_THING = frozenset('it them that this one'.split())
-_IN = frozenset('in at on inside near by'.split())
-_TO = frozenset(('to', 'into', 'onto', 'back'))
-_PLACING = _IN | _TO | {'from'}
-
+_ME, _THING, _IN, _TO = map(word_class, ('me', 'it', 'where', 'whither'))
 _LINK = any_case(
     r'[\s,;:.!]*(?:[,;.!]|\b(?:and|but|then)\b)'
     r'(?:[\s,;:.!]|\b(?:and|but|then|afterwards|finally|next|please|also)\b)*'
@@ -63,9 +56,8 @@ def split_command(text: str) -> list[str]:
     text = f'{text[:1].lower()}{text[1:]}'
     question = text if _QUESTION.match(text) else ''
     text = _NUMBERED.sub(_AN_ARTICLE, f'tell me {text}' if question else text)
-    if question and not _LINK.search(text):
-        return []  # most questions need not be parsed
-    if re.split(r'\W', text, maxsplit=1)[0] not in VERBS:
+    # Most questions need not be parsed.
+    if (question and not _LINK.search(text)) or re.split(r'\W', text, maxsplit=1)[0] not in VERBS:
         return []
     tree = _command_tree(text)
     words = {word.start - len(_BEFORE): word for word in tree}
@@ -77,8 +69,7 @@ def split_command(text: str) -> list[str]:
     if question and (not follows or _BY_ANYBODY.search(clauses[0].removeprefix('tell me'))):
         return []
     # 'go to the kitchen, then to the lift'
-    whole = [f'go {clause}' if clause.split(' ', 1)[0] in _TO else clause for clause in clauses]
-    return [_WITH_NUMBER.sub('', clause) for clause in whole]
+    return [_WITH_NUMBER.sub('', f'go {one}' if one.split(' ', 1)[0] in _TO else one) for one in clauses]
 
 
 class ClauseReader:
@@ -88,25 +79,22 @@ class ClauseReader:
     """
 
     def __init__(self, places: Collection[str] = ()) -> None:
-        self._names = places
+        self._names, self._sought = places, set[str]()
         self._thing = self._place = ''
-        self._sought: set[str] = set()
 
     def read(self, text: str) -> Clause:
         """Return what a clause wants."""
         text = self._bound(text)
         tree = _command_tree(text)
-        verb = tree.words[_FIRST]
-        said = tree.words[_FIRST + 1 : _tells(tree.words)]
+        verb, said = tree.words[_FIRST], tree.words[_FIRST + 1 : _tells(tree.words)]
         doubts = self._doubts(tree, said)
         if _ASKS.match(text):
             nouns = [word for word in tree if word.tag in ('NN', 'NNS') and word.dep != 'compound']
-            self._thing = self._place = _phrase(tree, nouns[0]) if nouns else self._thing
+            self._thing = self._place = _said(tree.phrase(nouns[0])) if nouns else self._thing
             return Clause(text, {text: text}, asks=True, doubts=doubts)
         objects = [*tree.children(verb, 'dobj'), *tree.about(verb, 'for')]
         thing = next((word for word in objects if word in said and word.low not in _ME), None)
-        places = self._places(tree, said)
-        finds = verb.low in _FIND
+        places, finds = self._places(tree, said), verb.low in _FIND
         goes = verb.low in GO and (thing is None or verb.low in ('visit', 'revisit'))
         goals = {} if thing is None or goes else self._things(tree, thing, finds)
         if goes and (verb.low == 'drive' or not {'from', 'to'} <= {low for low, _ in places}):
@@ -130,13 +118,14 @@ class ClauseReader:
         if self._is_person(tree, thing):
             self._thing = ''
             return {}
-        it = self._thing or thing.low if thing.low in _THING else _phrase(tree, thing)
-        is_new = it not in self._sought
-        self._thing = self._place = it
-        self._sought.add(it)
-        sought = [it] if thing.low in _THING else _joined(tree, thing)
-        if finds and len(sought) < 2:  # with all that is said of it
+        sought = _joined(tree, thing)
+        if thing.low in _THING:
+            sought = [self._thing or thing.low]
+        elif finds and len(sought) < 2:  # with all that is said of it
             sought = [_said(tree.words[tree.below(thing)[0].index :])]
+        self._thing = self._place = it = sought[0] if thing.low in _THING else _said(tree.phrase(thing))
+        is_new = it not in self._sought
+        self._sought.add(it)
         return {f'Where is {one}?': one for one in sought} if is_new else {}
 
     def _bound(self, text: str) -> str:
@@ -150,8 +139,12 @@ class ClauseReader:
 
     def _doubts(self, tree: Tree, said: Sequence[Word]) -> list[str]:
         """Return what is to be said of persons, of what is not to be done, and of an unknown verb."""
-        people = [word for word in said if word.dep in _PARTIES and self._is_person(tree, word)]
-        doubts = [f'I know no person by sight, so not {_phrase(tree, person)}.' for person in people]
+        people = [
+            word
+            for word in said
+            if word.dep in ('dobj', 'pobj', 'dative', 'nsubj') and self._is_person(tree, word)
+        ]
+        doubts = [f'I know no person by sight, so not {_said(tree.phrase(person))}.' for person in people]
         if any(word.dep == 'neg' or word.low in ('not', 'never', 'except', 'without') for word in tree):
             doubts.append('I do not understand what is left out or not to be done.')
         if tree.words[_FIRST].low not in VERBS:
@@ -160,24 +153,20 @@ class ClauseReader:
 
     def _places(self, tree: Tree, said: Sequence[Word]) -> list[tuple[str, str]]:
         """Return the places after prepositions, each with that: 'the table in the kitchen' is one."""
-        places: list[tuple[str, str]] = []
-        end = -1
-        for word in said:
-            for noun in tree.children(word, 'pobj') if word.low in _PLACING else []:
-                if noun.pos == 'PRON' or noun.low in ('left', 'right') or self._is_person(tree, noun):
-                    continue
-                if places and word.low in _IN and word.index == end + 1:
-                    places[-1] = (places[-1][0], f'{places[-1][1]} {word.low} {_phrase(tree, noun)}')
-                else:
-                    places += [(word.low, one) for one in _joined(tree, noun)]
-                end = _own(tree, noun)[-1].index
+        places, end = list[tuple[str, str]](), -1
+        for word, noun in ((w, noun) for w in said if w.low in PLACING for noun in tree.children(w, 'pobj')):
+            if noun.pos == 'PRON' or noun.low in ('left', 'right') or self._is_person(tree, noun):
+                continue
+            if places and word.low in _IN and word.index == end + 1:
+                places[-1] = (places[-1][0], f'{places[-1][1]} {word.low} {_said(tree.phrase(noun))}')
+            else:
+                places += [(word.low, one) for one in _joined(tree, noun)]
+            end = tree.phrase(noun)[-1].index
         return sorted(places, key=lambda place: place[0] != 'from')  # from there, and then to the other
 
     def _is_person(self, tree: Tree, noun: Word) -> bool:
-        if noun.low == 'them':
-            return not self._thing
-        if noun.lemma in _PERSONS or noun.low in _PERSONS:
-            return True
+        if noun.low == 'them' or noun.lemma in _PERSONS or noun.low in _PERSONS:
+            return noun.low != 'them' or not self._thing
         named = noun.tag in ('NNP', 'NNPS') and not tree.children(noun, 'det', 'nummod')
         return named and noun.low not in self._names and not any(map(str.isdigit, noun.text))
 
@@ -192,15 +181,13 @@ def _begins(tree: Tree, word: Word | None) -> bool:
     # None: nothing is after it. And 'where you picked it and put it' is one clause.
     if word is None or (word.tag in ('VBD', 'VBN') and _tells(tree.words[: word.index])):
         return False
-    after = tree.words[min(word.index + 1, len(tree.words) - 1)]
-    is_verb = word.tag[0] == 'V' or after.tag in ('DT', 'PRP', 'PRP$', 'IN', 'TO')
+    is_verb = word.tag[0] == 'V' or tree.after(word).tag in ('DT', 'PRP', 'PRP$', 'IN', 'TO')
     return word.low in _TO or (word.low in VERBS and is_verb) or (word.tag == 'VB' and word.dep != 'aux')
 
 
 def _tells(words: Sequence[Word]) -> int | None:
     """Return where a clause begins to tell what was: 'where you saw the man'; None: nowhere."""
-    told = (word.index for word in words[_FIRST:] if word.dep == 'nsubj' and word.tag == 'PRP')
-    return next(told, None)
+    return next((w.index for w in words[_FIRST:] if w.dep == 'nsubj' and w.tag == 'PRP'), None)
 
 
 def _said(words: Sequence[Word]) -> str:
@@ -214,25 +201,8 @@ def _joined(tree: Tree, noun: Word) -> list[str]:
 
     Where more is said, as that they are 'in the kitchen', nobody knows of which of them.
     """
-    called = _phrase(tree, noun)
-    if not re.search('[a-z]', called):
-        return []
+    called = _said(tree.phrase(noun))
     more = any(word.tag in ('IN', 'WDT', 'WRB') and word.low not in ('to', 'for', 'of') for word in tree)
     others = [] if more else tree.children(noun, 'conj', 'appos')
-    return [called, *(each for other in others for each in _joined(tree, other))]
-
-
-def _own(tree: Tree, noun: Word) -> list[Word]:
-    """Return a noun with what says which one it is, without the places after it."""
-
-    def is_own(word: Word) -> bool:
-        other = word.low in _PLACING or word.dep in ('cc', 'conj', 'appos', 'punct')
-        return word.index <= noun.index or not other
-
-    own = list(takewhile(is_own, tree.below(noun)))
-    numbers = [word for word in tree.words[own[-1].index + 1 :][:1] if word.tag == 'CD']  # 'ward 3'
-    return [*own, *numbers]
-
-
-def _phrase(tree: Tree, noun: Word) -> str:
-    return _said(_own(tree, noun))
+    joined = [called, *(each for other in others for each in _joined(tree, other))]
+    return joined if re.search('[a-z]', called) else []
