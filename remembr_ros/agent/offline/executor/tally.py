@@ -10,7 +10,7 @@ from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.answer_text import EVEN
 from remembr_ros.agent.model.grounding import Claim, yes_or_no
 from remembr_ros.agent.model.relevance_model import PERHAPS, as_good_as_best, find_sightings
-from remembr_ros.agent.offline.deeds.deed_request import MOVED
+from remembr_ros.agent.offline.deeds.deed_request import MOVED, SEEN
 from remembr_ros.agent.offline.executor.took_place import Selection, TookPlace
 from remembr_ros.agent.offline.not_seen import no_answer
 from remembr_ros.agent.offline.reader.contrast import Among, ComparedBy, Contrast, read_contrast
@@ -37,6 +37,7 @@ _DONE = {
 }
 _COUNTS = re.compile(r'\W*(?:how|count|number)\b', re.IGNORECASE)
 _MEAN = re.compile(r'\b(?:take|took|taken|last|lasted|need|needed)\b', re.IGNORECASE)
+_ANY_PLACE = ('room', 'place', 'area')
 _GENERIC = frozenset('thing things object objects item items'.split())
 
 
@@ -57,6 +58,9 @@ def answer_contrast(
         return _by_number(asked, recall, scope)
     if asked is None or asked.measure is ComparedBy.NUMBER:
         return None
+    if asked.measure is ComparedBy.AWAY and not asked.sides:
+        names = tuple(place.name for place in question.places.all if not is_named(asked.anchor, place.name))
+        asked = replace(asked, sides=names, names=names)
     tally = _Tally(asked, question, TookPlace(question, recall, scope))
     sort, told = '', [tally.took_place.of(side) for side in asked.sides]
     if asked.group == 'object' and (told[0] is None or asked.grouped in told[0].unknown):
@@ -72,8 +76,13 @@ def answer_contrast(
         claim = tally.by_side(known) if asked.names else tally.by_group(known[0], sort)
     if claim is None or claim.kind is Kind.NOT_SEEN:
         return (replace(claim, about=text), 'sights') if claim is not None else None
-    guessed = asked.measure is ComparedBy.COUNT and any(found.by == 'sights' for found in known)
-    sure = min([PERHAPS] * guessed + [found.sure for found in known])  # are captions of one thing?
+    seen = SEEN.search(text) is not None
+    guessed = any(
+        (found.by == 'sights' and asked.measure is ComparedBy.COUNT)  # are captions of one thing?
+        or (found.by in ('sights', 'objects') and asked.measure is ComparedBy.SECONDS and not seen)
+        for found in known
+    )
+    sure = min([PERHAPS] * guessed + [found.sure for found in known])
     about = ' '.join((*asked.said, *asked.without, sort, *(word for found in known for word in found.known)))
     note = f' I took these for all that you call "{sort}".' if sort else ''
     return replace(claim, about=about, confidence=claim.confidence or sure, note=note), known[0].by
@@ -260,6 +269,7 @@ class _Tally:
         for deed in done:
             if name := _field(deed, asked.group):
                 every_group.setdefault(name, [deed])
+        every_group = self._of_sort(every_group)
         if asked.group == 'object' and asked.grouped and asked.grouped not in _GENERIC:
             noun = asked.grouped.removesuffix('s')
             return {name: some for name, some in every_group.items() if is_named(noun, name)}
@@ -277,7 +287,13 @@ class _Tally:
         for deed in occurrences:
             if name := _field(deed, group):
                 groups.setdefault(name, []).append(deed)
-        return groups
+        return self._of_sort(groups)
+
+    def _of_sort(self, groups: dict[str, list[Occurrence]]) -> dict[str, list[Occurrence]]:
+        """Return the groups that are called so: of wards those that have that in their name."""
+        noun = self.asked.grouped.removesuffix('s')
+        of = {name: some for name, some in groups.items() if is_named(noun, name)}
+        return of if noun not in _ANY_PLACE and self.asked.group == 'place' and of else groups
 
     def _kept(self, occurrences: Sequence[Occurrence]) -> list[Occurrence]:
         """Return those that are not left out."""
@@ -337,6 +353,8 @@ class _Tally:
         """Return what there is in a group: how much, or which deeds where these are asked for."""
         counted = self.asked.measure is ComparedBy.COUNT
         if self.asked.group == 'each':
+            if group.by == 'objects':
+                return group.occurrences[0].facts.object
             return f'{self._listed(group.occurrences)}{"" if counted else f" ({self._said(group)})"}'
         if self.asked.among is Among.EACH and counted and not _COUNTS.match(self.asked.sides[0]):
             return f'{group.name}: {self._listed(group.occurrences[:SHOWN])}'

@@ -21,7 +21,7 @@ from remembr_ros.memory.deeds.choice import choose_deeds
 from remembr_ros.memory.deeds.deed import DeedFacts, Outcome
 from remembr_ros.memory.deeds.names import DeedNames
 from remembr_ros.memory.deeds.occurrences import OccurrenceSource
-from remembr_ros.memory.deeds.query import SIGHT, STAY, DeedQuery, Occurrence
+from remembr_ros.memory.deeds.query import MOVES, SIGHT, STAY, DeedQuery, Occurrence
 from remembr_ros.memory.deeds.verbs import is_same_kind
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Scope
@@ -41,6 +41,7 @@ _ALL = 1_000  # sightings that are counted
 _SELF = frozenset(('you', 'we', 'robot', 'your'))
 _DOING = frozenset(('nsubj', 'nsubjpass', 'poss', 'csubj'))
 _DO = frozenset('do happen have be get'.split())
+_AROUND = ('around', 'about', 'along')
 _BE = frozenset('be have lie stand contain hold'.split())
 _CONTENT = frozenset(('NOUN', 'PROPN', 'ADJ', 'VERB', 'NUM'))
 _STAYED = any_case(
@@ -126,8 +127,10 @@ class TookPlace:
 
     def things(self, text: str) -> Sequence[FoundObject]:
         """Return the objects that a text names."""
-        asked = parse_object_request(parse_request(f'How many {_ASKS.sub("", text)}?', 0))
-        if asked is None or not asked.thing:
+        asked = parse_object_request(parse_request(f'{text}?', 0))
+        if asked is None or asked.thing or not asked.relation:  # and not 'what is on the table'
+            asked = parse_object_request(parse_request(f'How many {_ASKS.sub("", text)}?', 0))
+        if asked is None or not (asked.thing or asked.relation):
             return ()
         place = self.place(text)
         thing, scope = asked.thing, replace(self.scope, after_ns=None, before_ns=None)
@@ -156,12 +159,13 @@ class TookPlace:
         if not (own or ended or phrase.names or (phrase.kind and (of_noun or not phrase.weak))):
             return None
         query: DeedQuery | None = None
-        if own and MOVED.search(text) and not any(field for _, field in phrase.names):
+        said = [name for name, _ in phrase.names if name not in _AROUND]
+        if own and MOVED.search(text) and not (said or phrase.unknown):
             query = DeedQuery('place')  # whatever was moved was put down
         elif not (phrase.names or phrase.kind) and (ended or own):
             verbs = {word.lemma for word in parse(plain) if word.pos == 'VERB'}
             query = DeedQuery() if verbs <= _DO else None
-        elif of_noun and not own and not phrase.names:
+        elif (of_noun or ended) and phrase.kind and not own and not phrase.names:
             query = DeedQuery(phrase.kind)
         elif not own:
             query = self.names.meant(phrase, exactly=True)
@@ -169,9 +173,14 @@ class TookPlace:
             request = parse_request(text, self._question.now_ns, self._question.zone)
             asked = replace(asked, asked=DeedAsked.WHETHER, yes=True)
             query = build_deed_query(asked, self.names, request, self._question, self.scope)
+        if query is None and own and not said and not phrase.unknown and phrase.kind:
+            query = DeedQuery(phrase.kind)
         if query is None:
             return None
-        query = replace(query, nth=None, limit=None, never='', right=False, scope=self.scope)
+        kind = (
+            f'{query.kind.removesuffix("ing")}e' if query.kind in MOVES else query.kind
+        )  # a deed, no motion
+        query = replace(query, kind=kind, nth=None, limit=None, never='', right=False, scope=self.scope)
         every = choose_deeds(replace(query, outcomes=ended or query.outcomes), self.source).every
         known = [word for word in words(text) if self.names.knows(word)]
         known += [word for found in _ENDED.finditer(text) for word in words(found[0])]
@@ -199,7 +208,8 @@ class TookPlace:
         kind = next((kind for pattern, kind in _MOVES if pattern.search(text)), '')
         if not kind or SEEN.search(text):
             return None
-        return Selection(choose_deeds(DeedQuery(kind, scope=self.scope), self.source).every, 'motion')
+        every = choose_deeds(DeedQuery(kind, scope=self.scope), self.source).every
+        return Selection(every, 'motion') if every else None
 
     def _objects(self, text: str) -> Selection | None:
         found = self.things(text)

@@ -105,7 +105,7 @@ _MORE = any_case(rf'\b(?P<by>{_COMPARATIVE})(?P<counted>{_COUNTED})(?P<of>.*?) t
 _WITHOUT = any_case(
     r'(?:,? ?\b(?:except|excluding|besides|apart from|aside from|other than|not counting)(?: for| from)?'
     r'|(?:(?<=thing)|(?<=body)|(?<=where)|(?<=all)|(?<=s))\sbut) (?P<what>[^,?]+?)'
-    r'(?=[,?!.]|$| (?:have|has|had|did|do|does|was|were|is|are|which|that|in|on|at)\b),?'
+    r'(?=[,?!.]|$| (?:have|has|had|did|do|does|was|were|is|are|which|that|in|on|at|to|from|into)\b),?'
 )
 _EACH = any_case(
     r'\b(?:(?:in|on|at|for|to|from|of|during) )?(?:each|every|per|by)(?: single)? (?P<noun>\w+)'
@@ -120,6 +120,10 @@ _NEVER = any_case(r"\b(?:never|not|no|without(?: (?:a|an|any))?|neither)\b|(?<=[
 _LIMIT = any_case(
     rf'\b(?:for )?(?P<how>(?:more|longer|less|fewer|shorter) than|at least|at most|over|under|exactly)'
     rf' (?:(?P<time>{AMOUNTS})|(?P<number>\w+)(?P<times> times)?)\b'
+)
+_ELSE = any_case(r'\belse\b')
+_NEAR_TO = any_case(
+    r'\b(?:the )?(?P<by>nearest|closest|farthest|furthest)(?: away)? (?:to|from) (?P<anchor>.+)'
 )
 _HERE = ('you', 'me', 'us', 'here')
 _LISTED = any_case(r'^(?P<frame>[^,:;]+?) ?[,:;\u2013-] ?(?P<list>(?!or\b|and\b)[^:;]+? or .+)$')
@@ -157,7 +161,8 @@ def read_contrast(text: str) -> Contrast | None:
     plain, without, said = ' '.join(text.split()).strip(' ?!.'), tuple[str, ...](), list[str]()
     if found := _WITHOUT.search(plain):
         without = tuple(part for part in re.split(r',| and | or ', found['what']) if part.strip())
-        said, plain = words(found[0]), ' '.join(f'{plain[: found.start()]} {plain[found.end() :]}'.split())
+        plain = _ELSE.sub('', f'{plain[: found.start()]} {plain[found.end() :]}')
+        said, plain = ['else', *words(found[0])], ' '.join(plain.split())
     yes = _YES.match(plain) is not None
     read = (
         _either(plain) or _limited(plain) or _than(plain) or _ordered(plain) or _each(plain) or _which(plain)
@@ -370,19 +375,25 @@ def _which(text: str) -> Contrast | None:
         if measure is ComparedBy.SIZE and _NUMBER.search(rest):
             measure = ComparedBy.NUMBER
         side = rest if noun in _GROUPS else f'{rest} {noun}'  # a noun that says which deeds, too
+        side = 'what did you do' if best['by'].lower() == 'busiest' else side
         return replace(asked, sides=(_plain(side),), measure=measure, most=most)
     if found is None:
         return None
     never = None if _NOT_ENDED.search(rest) else _NEVER.search(rest)
+    near = _NEAR_TO.search(rest)
+    if asked.group == 'place' and near:
+        measure, most = _MEASURES[near['by'].lower()]
+        anchor = '' if near['anchor'] in _HERE else near['anchor']
+        return replace(asked, measure=measure, most=most, anchor=anchor)
     if never:
         rest = f'{rest[: never.start()]} {rest[never.end() :]}'
         return replace(asked, sides=(_plain(rest),), among=Among.NONE)
     several = asked.group == 'place' and noun.endswith('s')
     if several and _PASSED.match(rest):
-        return replace(asked, sides=('',), measure=ComparedBy.NUMBER, among=Among.EACH)
-    if several and _HAVE.match(rest):
-        return replace(asked, sides=(_plain(rest),), among=Among.LIMIT, least=1.0)
-    return None
+        asked = replace(asked, sides=('',), measure=ComparedBy.NUMBER, among=Among.EACH)
+    elif several and _HAVE.match(rest):
+        asked = replace(asked, sides=(_plain(rest),), among=Among.LIMIT, least=1.0)
+    return asked if asked.sides else None
 
 
 def _group(noun: str) -> str:
