@@ -74,7 +74,7 @@ def coordinates_goal(text: str, question: Question) -> Answer | None:
 def _in_digits(text: str) -> str:
     """Return a text with the numbers in digits that it has in words: 'minus two point five' is -2.5."""
     text = re.sub(r'[a-z]+', lambda word: str(_VALUES.get(word[0], word[0])), text.lower())
-    text = re.sub(r'\b(\d)0[ -]([1-9])\b', r'\1\2', text)  # 20 1
+    text = re.sub(r'\b(\d0?)0[ -]([1-9])\b', r'\1\2', text)  # 20 1
     text = re.sub(r'(?<=\d) point (\d+(?: \d)*)', lambda decimals: f'.{decimals[1].replace(" ", "")}', text)
     return re.sub('|'.join(_SIGNS), lambda sign: _SIGNS[sign[0]], text)
 

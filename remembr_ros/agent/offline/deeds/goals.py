@@ -111,8 +111,8 @@ class _Log:
             return at[0].memory if at and deed.facts.kind == STAY else deed.memory
         placed = [other for other in self.done if is_same(deed, other) and other.memory.pose is not None]
         last = placed[-1] if placed else deed
-        memory, name, id_ = last.memory, last.facts.object, last.facts.object_id
-        known = [k for k in self.known if (is_meant(k, name) if not id_ else id_ in (k.id, *k.facts.aliases))]
+        memory, facts = last.memory, last.facts
+        known = [one for one in self.known if is_meant(one, facts.object_id or facts.object)]
         if len(known) == 1 and memory.pose is not None:
             later = any(start_ns > memory.end_ns + LATER_NS for start_ns, _ in known[0].facts.intervals)
             if later and math.dist(known[0].position[:2], memory.pose.position[:2]) > REACH_M:
@@ -132,31 +132,26 @@ def _in_terms_of(log: _Log, asked: GoalRequest, scope: Scope) -> GoalRequest | N
         query = replace(query, kind='')
 
     def known(said: DeedQuery) -> DeedQuery:
+        if said is not query and not kinds_meant(said.kind, kinds):
+            unknown.append(said.kind)
         receptacle, _, room = said.receptacle.rpartition(' in the ')
         if room and any(is_named(room, name) for name in rooms):
             said = replace(said, place=room, receptacle=receptacle)  # 'put on the table in the kitchen'
-        return replace(said, scope=scope)
+        return replace(said, scope=scope, kind=HANDLING if said.kind in unknown else said.kind)
 
-    def side(said: DeedQuery | None) -> DeedQuery | None:
-        if said is not None and not kinds_meant(said.kind, kinds):
-            unknown.append(said.kind)
-            said = replace(said, kind=HANDLING)
-        return said and known(said)
-
-    query = replace(known(query), after=side(query.after), before=side(query.before))
+    after, before = (side and known(side) for side in (query.after, query.before))
+    query = replace(known(query), after=after, before=before)
     return replace(asked, query=query, unused=(*asked.unused, *unknown))
 
 
 def _done(asked: GoalRequest, log: _Log) -> list[Occurrence]:
     """Return what was done to what may be meant, in the order of time."""
-    query = asked.query
+    query, field = asked.query, asked.field
     every = choose_deeds(query, log).every
     if not every and query.after and query.before:  # whichever came first
         every = choose_deeds(replace(query, after=query.before, before=query.after), log).every
-    if asked.field == 'place':
-        return list(every)
-    named = [(deed, getattr(deed.facts, asked.field)) for deed in every]
-    return [deed for deed, name in named if name and (asked.never or _is_so(asked, name))]
+    named = [(deed, field == 'place' or getattr(deed.facts, field)) for deed in every]
+    return [deed for deed, name in named if name and (name is True or asked.never or _is_so(asked, name))]
 
 
 def _is_so(asked: GoalRequest, name: str) -> bool:
@@ -198,8 +193,6 @@ def _untouched(asked: GoalRequest, done: Sequence[Occurrence], log: _Log) -> lis
 
 def _done_to(deed: Occurrence, known: KnownObject, field: str) -> bool:
     name, id_ = getattr(deed.facts, field), getattr(deed.facts, f'{field}_id')
-    if id_:
-        return id_ in (known.id, *known.facts.aliases)
     poses = [memory.pose for memory in deed.memories if memory.pose is not None]
     near = any(math.dist(pose.position[:2], known.position[:2]) <= NEAR_M for pose in poses)
-    return bool(name) and is_meant(known, name) and near
+    return bool(id_ or (name and near)) and is_meant(known, id_ or name)

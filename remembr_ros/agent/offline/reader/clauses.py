@@ -140,9 +140,7 @@ class ClauseReader:
     def _doubts(self, tree: Tree, said: Sequence[Word]) -> list[str]:
         """Return what is to be said of persons, of what is not to be done, and of an unknown verb."""
         people = [
-            word
-            for word in said
-            if word.dep in ('dobj', 'pobj', 'dative', 'nsubj') and self._is_person(tree, word)
+            w for w in said if w.dep in ('dobj', 'pobj', 'dative', 'nsubj') and self._is_person(tree, w)
         ]
         doubts = [f'I know no person by sight, so not {_said(tree.phrase(person))}.' for person in people]
         if any(word.dep == 'neg' or word.low in ('not', 'never', 'except', 'without') for word in tree):
@@ -165,7 +163,7 @@ class ClauseReader:
         return sorted(places, key=lambda place: place[0] != 'from')  # from there, and then to the other
 
     def _is_person(self, tree: Tree, noun: Word) -> bool:
-        if noun.low == 'them' or noun.lemma in _PERSONS or noun.low in _PERSONS:
+        if not {noun.lemma, noun.low}.isdisjoint(_PERSONS):
             return noun.low != 'them' or not self._thing
         named = noun.tag in ('NNP', 'NNPS') and not tree.children(noun, 'det', 'nummod')
         return named and noun.low not in self._names and not any(map(str.isdigit, noun.text))

@@ -12,11 +12,8 @@ from remembr_ros.memory.matching.terms import words
 
 SIDES = {word: name for name in ('before', 'after', 'during', 'between', 'at') for word in word_class(name)}
 """Words of time; 'at': at that same time, or right after it: 'the last time that you were asked to'."""
-ORDERS = {
-    word: DeedOrder(name)
-    for name in ('longest', 'shortest', 'nearest', 'farthest')
-    for word in word_class(name)
-}
+_CHOSEN = ('longest', 'shortest', 'nearest', 'farthest')
+_ORDERS = {word: DeedOrder(name) for name in _CHOSEN for word in word_class(name)}
 _BACK, _RIGHT, _STEPS = map(word_class, ('said_before', 'right', 'steps'))
 _OUTCOMES = {
     'failed': any_case(
@@ -113,17 +110,15 @@ def _between(tree: Tree, word: Word) -> list[Side]:
             pairs = [(one, end) for one in said for end in tree.children(one, 'conj') if end.index > at]
         for one, end in pairs[:1]:
             after = inner if end.tag.startswith('VB') else one
-            return [
-                Side('after', after, tree.words[word.index + 1 : at], word.index, at),
-                Side('before', end, tree.words[at + 1 : stop], at, stop),
-            ]
+            first = Side('after', after, tree.words[word.index + 1 : at], word.index, at)
+            return [first, Side('before', end, tree.words[at + 1 : stop], at, stop)]
     return []
 
 
 def order_of(text: str) -> DeedOrder:
     """Return what comes first."""
     spoken = words(text)
-    said = [ORDERS[word] for word in spoken if word in ORDERS]
+    said = [_ORDERS[word] for word in spoken if word in _ORDERS]
     if {'way', 'route', 'path'} & {*spoken} and (said or 'best' in spoken):
         return DeedOrder.WAY
     return said[0] if said else DeedOrder.FIRST

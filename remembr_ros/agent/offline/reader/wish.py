@@ -29,7 +29,8 @@ _FAR = any_case(
     r'|i) (?:are|am)|(?:your|the) current (?:position|place|location))\b)?(?!(?: away)? (?:from|to)\b)'
 )
 _ORDERED = any_case(
-    r',? ?\bin (?!(?:the )?(?:reverse|opposite|other)\b)(?:\w+ ){0,2}order(?:(?: as)?,|\b(?! to\b).*$)'
+    r',? ?\b(?:in (?!(?:the )?(?:reverse|opposite|other)\b)(?:\w+ ){0,2}order(?:(?: as)?,|\b(?! to\b).*$)'
+    r'|one after the other|chronologically)'
 )
 _SEQUENCE = any_case(r'\W+the order to (?:re)?visit them is\b:?(?P<listed>(?:,? \w+)+)\W*$')
 _R, _A, _B = 'receptacle that you', r'((?:the|an?|your) .+?)', r'((?:the|an?|your)\b.+?)\W*$'
@@ -40,7 +41,8 @@ _QUESTIONS = {
     rf'^(?:from (?:where|which \w+|what)|where(?=.* that you)) did you \w+(?: up)? {_A} (?:that you \w+ )?'
     rf'(?:to|onto|into|on|in) {_B}': rf'{_R} picked \1 from before you placed \1 on \2',
     rf'^where did you (?:take|bring|carry|deliver|move) (?!.* from\b){_A}(?: to)?\W*$': rf'{_R} placed \1 on',
-    rf'^from (?:which|what) \w+ did you (?:take|pick|get|move) {_A}(?: up)?\W*$': rf'{_R} picked \1 from',
+    rf'^from (?:which|what) \w+ did you (?:take|pick|get|grab|move|fetch) {_A}'
+    r'(?: up)?\W*$': rf'{_R} picked \1 from',
     rf'^where was {_A} (?:originally|initially|at first|(?:in|at) the (?:beginning|start)|before you \w+ '
     r'(?:it|them)(?: up)?)\W*$': rf'first {_R} picked \1 from',
 }
@@ -80,6 +82,7 @@ class GoalRequest:
 _HANDLED, _MOVED = (frozenset(map(base, word_class(name))) for name in ('handled', 'moved'))
 _PARTS, _PHASES, _TAKING = map(word_class, ('parts', 'phases', 'taking'))
 _INTO, _OUT, _INTERACTIONS = map(word_class, ('into', 'out', 'interactions'))
+_ANY = ('a', 'an', 'any', 'some', 'one')
 _TIMES = {'once': 1, 'twice': 2, 'thrice': 3}
 _LONG = dict.fromkeys(word_class('longest') | {'most'}, 1)
 _LONG |= dict.fromkeys(word_class('shortest') | {'least', 'fewest'}, -1)
@@ -152,8 +155,7 @@ class _WishTree:
         name, sort = self._phrase(goal)
         taken = any(w.lemma in _TAKING for w in rest if w.index not in self.sides)
         self._measure(rest, often=sort != 'place' and not taken)
-        query = self._deed(rest)
-        if query is None:
+        if (query := self._deed(rest)) is None:
             return None
         sort = 'receptacle' if self.to_place and sort != 'place' else sort
         sort = sort or ('receptacle' if is_furniture(goal.low) else 'object')
@@ -162,11 +164,8 @@ class _WishTree:
             order = DeedOrder.LAST if related.keys() == {'before'} else order
             nth = steps if len(related) == 1 or order is not DeedOrder.FIRST else None
         query = replace(query, nth=nth, order=order, after=related.get('after'), before=related.get('before'))
-        choice = Choice.EVERY
-        if which in ('a', 'an', 'any', 'some', 'one'):
-            choice = Choice.NEAREST
-        elif which in ('', 'the') and goal.tag not in ('NNS', 'NNPS'):
-            choice = Choice.CITED_FIRST
+        one = which in ('', 'the') and goal.tag not in ('NNS', 'NNPS')
+        choice = Choice.NEAREST if which in _ANY else Choice.CITED_FIRST if one else Choice.EVERY
         name = ' '.join((*self.like, name)).strip()
         told = (w for w in self.tree if w.tells or w.low in _TIMES)
         unsure = _TIMES if self.never else ()  # 'not twice' may be once, or never
@@ -203,7 +202,7 @@ class _WishTree:
             ):
                 self.any_of = _named(name if word.low == 'shaped' else [word.low])
                 name = []
-            elif base(word.low.removeprefix('un')) in _HANDLED and word.low.startswith('un'):
+            elif word.low.startswith('un') and base(word.low[2:]) in _HANDLED | {base('visit')}:
                 self.never = True
             elif word.tells and word.low not in ('colored', 'coloured'):
                 name.append(word.low)
@@ -253,10 +252,11 @@ class _WishTree:
 
     def _says_like(self, verb: Word) -> bool:
         """Tell whether a verb says what a thing is, is shaped like or used for, and take that."""
+        inner = [*self.tree.about(verb, 'like', 'for'), *self.tree.children(verb, 'xcomp')]
         if verb.lemma == 'be':
             said = [w for w in self.tree.children(verb, 'acomp', 'attr') if w.tag == 'JJ']
             self.like += [w.low for w in said]
-        elif verb.lemma in ('shape', 'form', 'use') and (inner := self.tree.about(verb, 'like', 'for')):
+        elif inner and verb.lemma in ('shape', 'form', 'use'):
             said = list(takewhile(lambda w: not w.relates, self.tree.below(inner[0])))
             self.any_of = _named([w.low for w in said])
         else:
