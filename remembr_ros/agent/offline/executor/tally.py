@@ -424,6 +424,8 @@ def _times(number: int, by: str) -> str:
 def _field(deed: Occurrence, name: str) -> str:
     if name == 'place':
         return deed.where
+    if name == 'robot':
+        return deed.memory.robot
     return deed.outcome if name == 'outcome' else str(getattr(deed.facts, name))
 
 
