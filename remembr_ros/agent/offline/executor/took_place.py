@@ -36,6 +36,7 @@ _ENDED = any_case(
     r'(?:\b(?:fail(?:ed|s|ures?)?|(?:go|went|gone|going) wrong|problems?|trouble|cancel(?:led|ed)?|aborted)\b'
     r'|(?P<well>\b(?:succeed(?:ed)?|(?:go|went) well|work(?:ed)?(?= out|$))\b))'
 )
+_DEEDS = any_case(r'^\W*(?:how many|which|what) (?:deeds|tasks|jobs|actions)\b')
 _NOUN = any_case(r'^\W*(?:which|what|how many|the|your) (\w+)')
 _ALL = 1_000  # sightings that are counted
 _SELF = frozenset(('you', 'we', 'robot', 'your'))
@@ -152,7 +153,7 @@ class TookPlace:
         if asked is None:
             return None
         tree = parse(text)
-        own = any(word.low in _SELF and word.dep in _DOING for word in tree)
+        own = any(word.low in _SELF and word.dep in _DOING for word in tree) or bool(_DEEDS.match(text))
         phrase = self.names.read(asked.main)
         noun = _NOUN.match(text)
         of_noun = noun is not None and is_same_kind(noun[1].lower(), phrase.kind)  # 'which drives'
