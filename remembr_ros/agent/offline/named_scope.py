@@ -1,18 +1,18 @@
 """Whose memories a question is about, and of where: robots, maps, floors and "here" that it names."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice
 from remembr_ros.agent.model.quoting import any_case
-from remembr_ros.agent.offline.places.place_request import named_in
 from remembr_ros.agent.offline.question_terms import ASKING
 from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.agent.overview.floors import floor_of_map, floors_in, without_floors
 from remembr_ros.agent.times.time_expression import Reach
-from remembr_ros.memory.matching.terms import STOP_WORDS
+from remembr_ros.memory.matching.terms import STOP_WORDS, words
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.memory.places.places import Places
@@ -96,6 +96,28 @@ def within_place(named: NamedScope, places: Places, recall: Recall) -> NamedScop
             text = re.sub(r'\s+(?=[?.!,])', '', ' '.join(text.split()))
             return replace(named, text=text, map_id=place.memory.map_id, place=place)
     return named
+
+
+def named_in(text: str, places: Sequence[NamedPlace]) -> list[tuple[tuple[int, int], NamedPlace]]:
+    """Return where a text names places, in its order; the longest name counts.
+
+    A name that is a word of every sentence, such as 'A', is one only as it is written.
+    """
+    found: list[tuple[tuple[int, int], NamedPlace]] = []
+    names = sorted(
+        ((name, place) for place in places for name in place.names), key=lambda named: -len(named[0])
+    )
+    for name, place in names:
+        parts = re.findall(r'[^\W\d_]+|\d+', name)
+        if not all(part.lower() in text.lower() for part in parts):
+            continue  # of a thousand, most are not
+        spelled = '|'.join(filter(None, (r'(?:_|[^\w.,;:!?])*'.join(parts), re.escape(name))))
+        case = 0 if STOP_WORDS.issuperset(words(name)) else re.IGNORECASE
+        pattern = rf'(?:\b[Tt]he\s+)?(?<![\w-])(?:{spelled})(?![\w-])'
+        for match in re.finditer(pattern, text, case):
+            if all(match.end() <= start or end <= match.start() for (start, end), _ in found):
+                found.append((match.span(), place))
+    return sorted(found, key=lambda place: place[0])
 
 
 def _candidates(text: str) -> list[tuple[str, str]]:

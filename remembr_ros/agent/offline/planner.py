@@ -21,8 +21,7 @@ from remembr_ros.agent.offline.motion_questions import answer_motion
 from remembr_ros.agent.offline.named_scope import NamedScope, asked_of, named_scope, within_place
 from remembr_ros.agent.offline.not_seen import NAME, UNTOLD, beyond_rules, no_answer, not_understood
 from remembr_ros.agent.offline.objects.object_answers import answer_by_objects
-from remembr_ros.agent.offline.places.place_answers import answer_by_places
-from remembr_ros.agent.offline.places.room_of_thing import in_room, without_room
+from remembr_ros.agent.offline.places.place_answers import answer_by_places, in_room, without_room
 from remembr_ros.agent.offline.question_terms import written_out
 from remembr_ros.agent.offline.reader.follow_up import in_full
 from remembr_ros.agent.offline.request import Request

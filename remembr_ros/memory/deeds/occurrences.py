@@ -26,6 +26,7 @@ from remembr_ros.memory.model.record import AGENT, CAPTIONER, PERSON, Memory
 from remembr_ros.memory.motion.journey import around, journey, said_of
 from remembr_ros.memory.motion.motion import legs, stops, turns
 from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
+from remembr_ros.memory.places.place import same_name
 from remembr_ros.memory.places.places import Places, known_places, visits
 from remembr_ros.memory.recall_protocol import Recall, every
 from remembr_ros.timestamps import NS, format_duration
@@ -197,7 +198,11 @@ class OccurrenceSource:
         scope = query.scope
         places = self.places
         if query.place:
-            called = [room for room in places.all if any(is_named(query.place, name) for name in room.names)]
+            spelled = set(map(same_name, query.place.split(' / ')))
+            called = [room for room in places.all if not spelled.isdisjoint(map(same_name, room.names))]
+            called = called or [
+                room for room in places.all if any(is_named(query.place, name) for name in room.names)
+            ]
             places = places.without_parts_of(called)
         seen = self._memories(replace(scope, source=CAPTIONER)) if places else []
         made = (visit.within(scope.after_ns, scope.before_ns) for visit in visits(seen, places))

@@ -29,6 +29,11 @@ def days_without(deeds: Sequence[Occurrence], whole: Sequence[Occurrence], zone:
     return [day for day in every if day not in busy]
 
 
+def times_said(number: int) -> str:
+    """Return how often something was: '0 times', 'once', '3 times'."""
+    return 'once' if number == 1 else f'{number} times'
+
+
 def kinds_said(deeds: Sequence[Occurrence]) -> str:
     """Return how many there are of each kind, and what most were done to: 'pick 3 times (cup, tray)'."""
     things: dict[str, Counter[str]] = {}

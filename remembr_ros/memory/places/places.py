@@ -162,8 +162,13 @@ def known_places(recall: Recall) -> Places:
 
 def described(places: Sequence[NamedPlace]) -> str:
     """Return places in a row: 'the kitchen, the hall and room 3'."""
-    names = [place.said for place in places]
-    return ' and '.join(filter(None, (', '.join(names[:-1]), *names[-1:])))
+    return in_a_row(place.said for place in places)
+
+
+def in_a_row(names: Iterable[str]) -> str:
+    """Return names as a sentence has them."""
+    listed = [*names]
+    return ' and '.join(filter(None, (', '.join(listed[:-1]), *listed[-1:])))
 
 
 GAP_NS = 60 * NS  # of a longer time without memories nobody knows where the robot was
@@ -197,11 +202,6 @@ class PlaceVisit:
         if start_ns > end_ns:
             return None
         return replace(self, start_ns=start_ns, end_ns=end_ns, spent_ns=min(self.spent_ns, end_ns - start_ns))
-
-
-def times_said(visits_made: Sequence[PlaceVisit]) -> str:
-    """Return how many visits these are: 'once', '3 times'."""
-    return 'once' if len(visits_made) == 1 else f'{len(visits_made)} times'
 
 
 def visits(memories: Iterable[Memory], places: Places) -> list[PlaceVisit]:

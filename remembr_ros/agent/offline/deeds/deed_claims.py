@@ -21,7 +21,7 @@ from remembr_ros.memory.deeds.choice import choose_deeds
 from remembr_ros.memory.deeds.names import DeedNames
 from remembr_ros.memory.deeds.occurrences import OccurrenceSource, hits_of
 from remembr_ros.memory.deeds.query import STAY, DeedOrder, DeedQuery, FoundDeeds, Occurrence
-from remembr_ros.memory.deeds.summary import by_day, kinds_said, rarest
+from remembr_ros.memory.deeds.summary import by_day, kinds_said, rarest, times_said
 from remembr_ros.memory.deeds.verbs import is_same_kind
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.timestamps import NS, format_clock
@@ -114,7 +114,7 @@ def _count(about: FoundAnswer) -> Claim | None:
             text = f'{len(names)}: {", ".join(names)}.'
             return Claim(Kind.TEXT, text, hits_of(done[0] for done in named.values()))
     failed = [deed for deed in deeds if deed.failed]
-    text = 'once' if len(deeds) == 1 else f'{len(deeds)} times'
+    text = times_said(len(deeds))
     if failed and len(failed) < len(deeds):
         text += f': {len(deeds) - len(failed)} succeeded, {len(failed)} failed ({about.told(failed[:SHOWN])})'
         deeds = (*failed, *deeds)

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -19,11 +19,13 @@ from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.deeds.deed import DeedFacts
 from remembr_ros.memory.deeds.occurrences import hits_of
 from remembr_ros.memory.deeds.query import STAY, Occurrence, is_named
-from remembr_ros.memory.deeds.summary import by_day, days_without, kinds_said
+from remembr_ros.memory.deeds.summary import by_day, days_without, kinds_said, times_said
 from remembr_ros.memory.deeds.verbs import is_same_kind
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.places.place import said_name
+from remembr_ros.memory.places.places import in_a_row
 from remembr_ros.memory.recall_protocol import Recall, every
 from remembr_ros.timestamps import format_clock, format_duration
 
@@ -194,10 +196,7 @@ class _Tally:
 
     def _name(self, name: str) -> str:
         """Return a group as a sentence has it."""
-        if self.asked.group != 'place':
-            return name
-        known = self.took_place.place(name)
-        return known.said if known is not None else f'the {name}'
+        return said_name(name) if self.asked.group == 'place' else name
 
     def _briefly(self, told: Selection, occurrences: Sequence[Occurrence]) -> Claim:
         """Say to what many were done, or of which kinds they are."""
@@ -234,6 +233,11 @@ class _Tally:
             every_group = self._groups(ever.occurrences) if ever and ever.by == 'deeds' else {}
         if not every_group or told.by == 'sights':
             return None  # who sees nothing of a thing in a room need not have looked
+        if told.by == 'places':  # who was in a part of a place was in that
+            known = self.took_place.source.places
+            parts = [part for part in known.all if part.name in groups]
+            wholes = [whole.name for whole in known.all if any(known.is_part(part, whole) for part in parts)]
+            groups = dict.fromkeys(wholes, ()) | dict(groups)
         left = [
             name
             for name in every_group
@@ -242,12 +246,11 @@ class _Tally:
         ]
         text = ', '.join(left) if left else 'There is none'
         if told.by == 'places':
-            text = (
-                f'I was not in {in_a_row(map(self._name, left))}'
-                if left
-                else 'I was in every place that has a name'
-            )
-        hits = hits_of([*(of[0] for name, of in every_group.items() if name in left and of), *occurrences])
+            number = f'{len(left)} places: ' if 'how many' in self.question.text.lower() else ''
+            not_in = f'I was not in {number}{in_a_row(map(self._name, left))}'
+            text = not_in if left else 'I was in every place that has a name'
+        shown = [of[0] for name, of in every_group.items() if name in left and of]
+        hits = hits_of(shown if told.by == 'places' and left else [*shown, *occurrences])
         if asked.yes and hits:
             return yes_or_no(bool(left), f'{text}.', hits)
         return Claim(Kind.TEXT, f'{text}.', hits) if hits else None
@@ -264,7 +267,7 @@ class _Tally:
             }
         every_group: dict[str, list[Occurrence]] = {}
         if asked.group == 'place':
-            places = self.took_place.source.places.all
+            places = sorted(self.took_place.source.places.all, key=lambda place: place.name)
             every_group = {place.name: [_occurrence(place.memory)] for place in places}
         for deed in done:
             if name := _field(deed, asked.group):
@@ -395,12 +398,6 @@ class _Value:
         return (self.value, seconds, float(len(self.occurrences))) if self.by == 'places' else (self.value,)
 
 
-def in_a_row(names: Iterable[str]) -> str:
-    """Return names as a sentence has them: 'the hall, the attic and the cellar'."""
-    *first, last = names
-    return f'{", ".join(first)} and {last}' if first else last
-
-
 def _occurrence(memory: Memory) -> Occurrence:
     return Occurrence(memory.start_ns, memory.end_ns, DeedFacts(), (memory,))
 
@@ -416,9 +413,7 @@ def _capital(text: str) -> str:
 
 
 def _times(number: int, by: str) -> str:
-    if by == 'objects':
-        return str(number)
-    return {0: '0 times', 1: 'once'}.get(number, f'{number} times')
+    return str(number) if by == 'objects' else times_said(number)
 
 
 def _field(deed: Occurrence, name: str) -> str:

@@ -98,7 +98,7 @@ _COMPARATIVE = (
     r'(?:more|less|fewer)(?= |$)|longer|slower|shorter|quicker|faster|earlier|sooner|later|nearer|closer'
     '|farther|further|larger|bigger|smaller'
 )
-_COUNTED = r'(?: (?:often|frequently|times?)\b)?'
+_COUNTED = r'(?: (?:(?:of (?:the|your) )?time|often|frequently|times)\b)?'
 _BY = any_case(rf'\b(?:the )?(?P<by>{_SUPERLATIVE}|{_NEAREST}|{_COMPARATIVE}|first|last){_COUNTED}')
 _BEST = any_case(rf'\b(?:the )?(?P<by>{_SUPERLATIVE}){_COUNTED}')
 _MORE = any_case(rf'\b(?P<by>{_COMPARATIVE})(?P<counted>{_COUNTED})(?P<of>.*?) than (?P<than>.+?)\W*$')
@@ -130,6 +130,10 @@ _LISTED = any_case(r'^(?P<frame>[^,:;]+?) ?[,:;\u2013-] ?(?P<list>(?!or\b|and\b)
 _OF_LIST = any_case(
     r'^\W*(?:of|between|among) (?P<list>.+? (?:and|or) .+?), (?P<frame>(?:which|what|who)\b.*)$'
 )
+_WHERE = any_case(
+    r'^\W*where(?= (?:did|were|have|had) (?:you|we|the robot) (?:(?:be|been|stay|spend|go) )?(?:the )?'
+    r'(?:most|least|longest|shortest)\b)'
+)
 _NOT_ENDED = any_case(r"(?:\b(?:not|never)|n['\u2019]t)\s(?:fail|succeed|work(?! in)|go (?:wrong|well))")
 _HOW_MANY_ENDED = any_case(
     r'^\W*how many (?:of (?:your|the) )?(?:deeds|tasks|jobs|actions|things)\b'
@@ -158,7 +162,11 @@ def read_contrast(text: str) -> Contrast | None:
 
     :param text: without its words of time
     """
-    plain, without, said = ' '.join(text.split()).strip(' ?!.'), tuple[str, ...](), list[str]()
+    plain, without, said = (
+        _WHERE.sub('in which room', ' '.join(text.split()).strip(' ?!.')),
+        tuple[str, ...](),
+        list[str](),
+    )
     if found := _WITHOUT.search(plain):
         without = tuple(part for part in re.split(r',| and | or ', found['what']) if part.strip())
         plain = _ELSE.sub('', f'{plain[: found.start()]} {plain[found.end() :]}')

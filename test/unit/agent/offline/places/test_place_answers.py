@@ -4,7 +4,7 @@ import pytest
 
 from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.model.answer import Answer, Question
-from remembr_ros.agent.offline.places.room_of_thing import without_room
+from remembr_ros.agent.offline.places.place_answers import without_room
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.record import Memory
@@ -136,6 +136,12 @@ def test_times_count():
     )
     never = ask('Which rooms did you visit on 2020-01-01?')
     assert (never.kind, never.text) == ('not_seen', 'I remember nothing of that time.')
+
+
+@pytest.mark.parametrize('text', ['Have you been in every room?', 'Which rooms did you not visit?'])
+def test_who_was_in_a_part_of_a_room_was_in_the_room(text: str):
+    rooms = [*ROOMS, place('flat', outline=[(-1, -1), (41, -1), (41, 11), (-1, 11)], now_ns=NOW - 1).memory]
+    assert ask(text, (*DRIVE, *rooms)).text == 'I was not in the cellar and the living room.'
 
 
 def test_maps_count():
