@@ -105,7 +105,7 @@ def is_english(text: str) -> bool:
     spoken = words(text)
     asking = sum(word in STOP_WORDS for word in spoken)
     named = {word.lower() for word in re.findall(r'[^\W\d_]+', text)[1:] if word.istitle()}
-    known = (word.isdigit() or word in named or _is_known(word) for word in spoken)
+    known = (any(map(str.isdigit, word)) or word in named or _is_known(word) for word in spoken)
     return 3 * asking >= len(spoken) or all(known)
 
 

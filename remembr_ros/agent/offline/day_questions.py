@@ -31,7 +31,7 @@ _ADDED = (ASKING - {'sign', 'signs', 'take', 'think', 'where'}) | word_class('be
 
 _BARE_DAY = any_case(
     rf'(?:(?:in )?(?:the )?\b(?P<part>{"|".join(sorted(_PARTS))}) )?(?:\b(?:of|on|about|for) )?'
-    rf'\b(?P<day>{"|".join(WEEKDAYS)})\b'
+    rf'\b(?P<day>{"|".join(WEEKDAYS)})\b(?: (?P<then>{"|".join(sorted(_PARTS))})\b)?'
 )
 """'Summarise Tuesday', 'the morning of Tuesday'."""
 
@@ -71,7 +71,7 @@ def parse_day(request: Request, question: Question) -> DayRequest | None:
 
 
 def _on_the_day(found: re.Match[str]) -> str:
-    return f' on {found["day"]} {found["part"] or ""}'
+    return f' on {found["day"]} {found["part"] or found["then"] or ""}'
 
 
 def claim_of_day(asked: DayRequest, question: Question, recall: Recall) -> Claim:

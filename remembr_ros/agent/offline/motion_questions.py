@@ -69,6 +69,7 @@ _WHAT = {
     rf'|\b(?:which|what) (?:way|direction)\b.*\b{_I} {_GO}\b',
     Moved.STOP: rf'\b{_I} (?:(?:stop|pause|halt|wait|park|rest|idle|stay still|stand still)(?:p?ed|d|ing)?'
     r'|stood|stand|standing|stayed still)\b'
+    rf'|\bhow many (?:stops|halts) (?:were|are) there\b'
     rf'|\bstops? did {_I}\b|\byour (?:{_NTH} )?stop\b|\bma[kd]e (?:{_ANY} )?(?:{_NTH} )?stops?\b',
     Moved.GOING: rf'\b{_I} (?:\w+ )?(?:moving|driving|in motion|rolling|on the move)\b(?!.*\bside of\b)'
     rf'|\b{_I} (?:start|started|beg[ai]n|continued?|resumed?)\b.*\b(?:mov|driv|going|to go)|\b{_I} set off\b',

@@ -91,7 +91,8 @@ def _claims(named: NamedScope, question: Question, recall: Recall, run: Run) -> 
         yield from about(answer_by_objects(request, question, recall, scope), 'objects')
     if (day := parse_day(request, question)) is not None:
         of_day = replace(day.scope, robots=named.robots, map_id=named.map_id, place=scope.place)
-        yield from about(claim_of_day(replace(day, scope=of_day), question, recall), 'day')
+        claim = claim_of_day(replace(day, scope=of_day), question, recall)
+        yield from about(replace(claim, about=request.plain), 'day')
     yield from about(answer_motion(request, question, recall, scope), 'motion')
     run.check()
     if why:

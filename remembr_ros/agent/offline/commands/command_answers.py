@@ -33,6 +33,9 @@ _THANKS = any_case(r'[\s,]*\b(?:please|thanks|thank you|for me)\W*$')
 _BOTH = any_case(
     r'^\W*((?:did|have|had|was|is|are|were)\b.*?) both ((?:an?|the) .+?) and ((?:an?|the) .+?)\W*$'
 )
+_WHERE_ARE = any_case(
+    r'^where (?:is|are) ((?:the |my |our )?\w+ \w*\d\w*,? and .+|(?:the|my|our) \w+,? and (?:the|my|our) .+)$'
+)
 _ORDER = any_case(rf'^(?:{"|".join(VERBS)})\b')
 _NOTHING = any_case(
     rf"^(?:(?:do not|don['\u2019]?t|never) (?:{'|'.join(VERBS)})\b"
@@ -53,6 +56,8 @@ _TELLS = any_case(r'\b(?:you|we|i|was|were|did|saw|seen|last|tell|show|say|check
 def answer_command(question: Question, answer: AnswerOne) -> Answer | None:
     """Return the answer to a command, or to a question of two things; None: it is one simple request."""
     plain = _THANKS.sub('', _POLITE.sub('', question.text, count=1)).strip(' ?!.,')
+    if of_several := _WHERE_ARE.match(plain):
+        plain = f'find {of_several[1]}'
     return (
         _both(question, answer)
         or coordinates_goal(plain, question)

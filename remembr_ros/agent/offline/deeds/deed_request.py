@@ -143,6 +143,7 @@ _SAID_BY_ITSELF = (DeedAsked.HIGHLIGHTS, DeedAsked.PROBLEMS, DeedAsked.BRIEFLY, 
 _CAME_OUT = any_case(r'\b(things?|items?|objects?|what|that|which|\w+s) came out of\b')
 """Of things: somebody put them there."""
 _GOT = any_case(r'\byou get(?= (?:back )?to\b)')
+_NEXT = any_case(r'\b(?:next|then|afterwards?)\W*$')
 _YES = any_case(rf'(?:^|[.!?;:,] ?(?:(?:but|and|so) )?)\W*{_AUX}\b')
 _UNREAD = frozenset('before after during while whilst until since between following'.split())
 """Words of time that are not read where there is no model of English."""
@@ -182,7 +183,11 @@ def parse_deeds(text: str) -> DeedRequest | None:
         main = asked.pattern.sub(' ', main)
     if 'at' in sides and 'before' in sides and 'after' not in sides:
         sides['after'] = sides.pop('at')  # 'When he asked, how far did you drive until you were there?'
-    return DeedRequest(asked, main, sides, any(side.right for side in found), yes, text)
+    right = any(side.right for side in found)
+    if sides.keys() & {'at', 'after'} and _NEXT.search(main):  # 'When he asked, what did you do next?'
+        right, main = True, _NEXT.sub('', main)
+        sides['after'] = sides.pop('at', '') or sides['after']
+    return DeedRequest(asked, main, sides, right, yes, text)
 
 
 def several_named(text: str) -> tuple[tuple[str, ...], str]:

@@ -224,6 +224,8 @@ class _Tally:
         sort: str,
     ) -> Claim | None:
         """Say in which groups there is none."""
+        if not self.took_place.recall.count(self.took_place.scope):
+            return no_answer('I remember nothing of that time.')
         asked, every_group = self.asked, self._every_group()
         if sort:  # of all to which it was done at any time
             scope = replace(self.took_place.scope, after_ns=None, before_ns=None)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from remembr_ros.agent.model.english import PLACING, Tree, Word, parse
 from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.offline.word_classes import word_class
+from remembr_ros.agent.times.day import MONTHS, WEEKDAYS
 
 _BEFORE = 'You should '
 _FIRST = 2
@@ -166,7 +167,11 @@ class ClauseReader:
         if not {noun.lemma, noun.low}.isdisjoint(_PERSONS):
             return noun.low != 'them' or not self._thing
         named = noun.tag in ('NNP', 'NNPS') and not tree.children(noun, 'det', 'nummod')
-        return named and noun.low not in self._names and not any(map(str.isdigit, noun.text))
+        return (
+            named
+            and noun.low not in {*self._names, *WEEKDAYS, *MONTHS}
+            and not any(map(str.isdigit, noun.text))
+        )
 
 
 def _command_tree(text: str) -> Tree:

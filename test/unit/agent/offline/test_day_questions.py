@@ -46,6 +46,8 @@ What did you do?                              | text Mon 2, Mon 8, Mon 10, Mon 1
 What have you been up to?                     | text Mon 2, Mon 8, Mon 10, Mon 14
 Tell me about your day.                       | text Mon 2, Mon 8, Mon 10, Mon 14
 Tell me about today.                          | text Mon 2, Mon 8, Mon 10, Mon 14
+Tell me about Sunday.                         | text Sun 3, Sun 6, Sun 13, Sun 20
+Summarise Sunday morning.                     | text Sun 6
 Hey robot, how was your day?                  | text Mon 2, Mon 8, Mon 10, Mon 14
 How was your morning?                         | text Mon 8, Mon 10
 Summarise this morning.                       | text Mon 8, Mon 10

@@ -141,6 +141,8 @@ What did you do right after you opened the fridge? | text load dishwasher
 What did you do before you opened the drawer? | text go study, pick book
 What did you do since the tour of the kitchen? | text wave kitchen, dock study
 What was the next thing you did after the tour of the lounge? | text wait hall
+After the tour of the lounge, what did you do next? | text wait hall
+When you gave the tour of the lounge, what did you do then? | text wait hall
 What was the last thing you did? | text dock study
 How long did you wait until Tom came? | 240 s
 What did you pick up as soon as you drove to the study? | (perhaps) text pick book

@@ -68,6 +68,7 @@ Did you stop at the library? | yes library | I stood for 60 s.
 Did you stop in front of the library? | (perhaps) yes library | I stood for 60 s.
 Did you stop in front of the bridge? | no bridge | I did not stop
 How many stops did you make before you got to the exit? | text crossing | I stopped once.
+How many stops were there before you got to the exit? | text crossing | I stopped once.
 How many times did you stop for more than 2 minutes? | (perhaps) text crossing | I stopped once.
 Where did you stop first? | at crossing | I stopped
 Where did you stop last? | at library | I stopped
