@@ -12,6 +12,7 @@ from dataclasses import replace
 from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.model.answer_text import with_facts
 from remembr_ros.agent.model.grounding import Claim, ground
+from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.offline.commands.command_answers import answer_command
 from remembr_ros.agent.offline.day_questions import claim_of_day, parse_day
 from remembr_ros.agent.offline.deeds.deed_answers import answer_deeds
@@ -31,6 +32,7 @@ from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.recall_protocol import Recall
 
+_NEVER = any_case(r'^(\W*(?:did|have|had) (?:you|we|the robot)) never\b')
 MAX_READ = 1_000
 """Characters of a question that are read. The rules know sentences, and what they take grows with the text: a
 planner that computes can be stopped between its recalls only."""
@@ -51,12 +53,17 @@ class OfflinePlanner:
         return answer_command(question, answered) or answered(question)
 
     def _answer(self, question: Question, recall: Recall, run: Run) -> Answer:
-        question = replace(question, text=in_full(question))
+        text = in_full(question)
+        never = _NEVER.match(text)
+        question = replace(question, text=f'{never[1]}{text[never.end() :]}' if never else text)
         named = named_scope(question.text, recall)
         # Of other robots it is of no interest where this one is.
         question = replace(question, here=None if named.robots else question.here)
         run.check()
         claim = said(best(_claims(named, question, recall, run)))
+        if never and claim.binary is not None:  # of 'Did you never ...?' nobody knows what yes is
+            told = claim.text.removeprefix('Yes: ').removeprefix('No: ').removeprefix('No, ')
+            claim = replace(claim, text=f'{"I did" if claim.binary else "Never"}: {told}')
         answer = with_facts(ground(claim, question, NAME), question)
         return replace(answer, text=f'{answer.text}{claim.note}')
 

@@ -48,6 +48,9 @@ _DEED = any_case(
 _LEFT_BEHIND = any_case(r'^where\b.*?\b(?P<verb>[a-z]+ed|left|put|kept|taken|brought)\s*[?.!]*$')
 _WHERE = any_case(r"\bwhere'?s\b|^\W*(?:were|wher|whre) is\b")
 _MET = any_case(r'\b(?:come|came|stumbled?) (?:across|(?:up)?on)\b(?= \w)')
+_HOW_FAR = any_case(
+    r'\bhow much(?= (?:did|have|had|do) (?:you|we) (?:drive|driven|drove|travel(?:led)?|move[d]?)\b)'
+)
 _WORD_OF_NAME = re.compile(r"[^\W_][\w'-]*")
 _FOUR_LETTERS = re.compile(r'[^\W\d_]{4}')
 TITLES = frozenset(('dr', 'mr', 'mrs', 'ms', 'prof', 'professor'))
@@ -56,7 +59,8 @@ _NEIGHBOUR = 100  # Characters; no word is longer
 
 def written_out(text: str) -> str:
     """Return a question that was written in haste as it is written with care."""
-    return _MET.sub('see', _WHERE.sub('where is', text.replace('\u2019', "'")))
+    plain = _WHERE.sub('where is', text.replace('\u2019', "'"))
+    return _MET.sub('see', _HOW_FAR.sub('how far', plain))
 
 
 def target_of(text: str, *, rooms: bool = False) -> str:

@@ -30,6 +30,7 @@ from remembr_ros.memory.recall_protocol import Recall, every
 from remembr_ros.timestamps import format_clock, format_duration
 
 SHOWN = 20  # groups, or occurrences, that are told
+MOST_SIDES = 50  # that are compared
 LAST = 3  # that are told of those that are counted
 _DONE = {
     'standing': 'stopped',
@@ -56,15 +57,15 @@ def answer_contrast(
     if ' or ' in text and 'earlier' in words(question.text):  # which of them, and not earlier today
         text = f'{text.rstrip(" ?.!")} earlier'
     asked = read_contrast(text)
-    if asked is not None and asked.measure is ComparedBy.NUMBER and not question.places:
-        return _by_number(asked, recall, scope)
-    if asked is None or asked.measure is ComparedBy.NUMBER:
-        return None
-    if asked.measure is ComparedBy.AWAY and not asked.sides:
+    if asked is not None and asked.measure is ComparedBy.NUMBER:
+        return None if question.places else _by_number(asked, recall, scope)
+    if asked is not None and asked.measure is ComparedBy.AWAY and not asked.sides:
         names = tuple(place.name for place in question.places.all if not is_named(asked.anchor, place.name))
-        asked = replace(asked, sides=names, names=names)
+        asked = replace(asked, sides=names[:MOST_SIDES], names=names[:MOST_SIDES]) if names[1:] else None
+    if asked is None:
+        return None
     tally = _Tally(asked, question, TookPlace(question, recall, scope))
-    sort, told = '', [tally.took_place.of(side) for side in asked.sides]
+    sort, told = '', [tally.selected(side) for side in asked.sides]
     if asked.group == 'object' and (told[0] is None or asked.grouped in told[0].unknown):
         # No log has names of sorts, as of 'each plant'.
         sort, told = asked.grouped, [tally.took_place.of(asked.sides[0].removesuffix(asked.grouped))]
@@ -76,8 +77,10 @@ def answer_contrast(
     claim = None
     if len(known) == len(told):
         claim = tally.by_side(known) if asked.names else tally.by_group(known[0], sort)
-    if claim is None or claim.kind is Kind.NOT_SEEN:
-        return (replace(claim, about=text), 'sights') if claim is not None else None
+    if claim is None or not (claim.evidence or claim.denies):
+        return None  # nothing shows that nothing was
+    if claim.kind is Kind.NOT_SEEN:
+        return replace(claim, about=text), 'sights'
     seen = SEEN.search(text) is not None
     guessed = any(
         (found.by == 'sights' and asked.measure is ComparedBy.COUNT)  # are captions of one thing?
@@ -100,6 +103,13 @@ class _Tally:
     asked: Contrast
     question: Question
     took_place: TookPlace
+
+    def selected(self, side: str) -> Selection | None:
+        """Return what took place of a side; of what is far away a place is as good."""
+        place = self.took_place.place(side) if self.asked.measure is ComparedBy.AWAY else None
+        if place is None or self.took_place.things(side):
+            return self.took_place.of(side)
+        return Selection((_occurrence(place.memory),), 'places', known=words(' '.join(place.names)))
 
     def by_side(self, told: Sequence[Selection]) -> Claim:
         """Say which of the sides has more."""

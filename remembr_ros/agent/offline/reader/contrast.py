@@ -238,7 +238,8 @@ def _than(text: str) -> Contrast | None:
         return Contrast(
             (f'{before} {of}', f'{before} {than}'), (_name(of), _name(than)), measure, most, anchor=anchor
         )
-    first = thing_before(parse(text), found.start())
+    turn = re.search(r'\b(?:left|right)\b', before) if than in ('left', 'right') else None
+    first = turn[0] if turn else thing_before(parse(text), found.start())
     if not first:
         return None
     return Contrast(

@@ -254,7 +254,9 @@ def test_of_a_pasted_page_the_beginning_says_what_is_searched_for() -> None:
 FRAGMENTS = st.sampled_from(
     'where|when|how long|ago|did you see|take me to|the|nearest|last|first|room 103|lab 7|"EXIT"|here|go to'
     '|Dr. Ellis|between 9:00 and|5 minutes ago|hey robot,|can you|tell me|i want to|turn left after|what'
-    '|is on|the cup|still|before|moved|since|things|did you do|that you put|how often|today|floor'.split('|')
+    '|is on|the cup|still|before|moved|since|things|did you do|that you put|how often|today|floor|or|than'
+    '|more often|longer|nearest to|which room|which rooms|on which day|per day|in each room|never|not|without'
+    '|except|the most|fewest|at least 3 times|more than two minutes|and the red one?|how many?'.split('|')
     + list('"\'²Ⅷ١İß?.([\\')
 )
 PUT = deed(T, T + NS, kind='place', object='cup', receptacle='table', pose=Pose(1.0, 1.0))
