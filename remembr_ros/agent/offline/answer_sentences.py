@@ -1,5 +1,6 @@
 """Sentences of the offline planner's answers: things, quotations, signs, counts."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -133,6 +134,12 @@ def read_texts(
         nearby = [hit for hit in hits if readable(hit.memory)] or list(hits)
         if request.choice in (Choice.EARLIEST, Choice.LATEST):
             nearby = nearby[:1]
+    if request.choice is Choice.MOST_OFTEN and not request.target:
+        often = Counter(text for hit in hits for text in readable(hit.memory))
+        if often:
+            [(most, times)] = often.most_common(1)
+            having = [hit for hit in hits if most in readable(hit.memory)]
+            return Claim(Kind.TEXT, f'"{most}", in {times} of {len(hits)} memories.', having)
     read: dict[str, tuple[str, Hit]] = {}
     for hit in nearby:
         for text in readable(hit.memory):

@@ -11,6 +11,7 @@ from remembr_ros.agent.model.quoting import any_case, masked
 from remembr_ros.agent.model.relevance_model import PERHAPS, as_good_as_best
 from remembr_ros.agent.model.same_place import span, stays
 from remembr_ros.agent.offline.anchored_search import find_anchor, stay_at
+from remembr_ros.agent.offline.not_seen import UNTOLD
 from remembr_ros.agent.offline.question_terms import said_in, target_of
 from remembr_ros.agent.offline.relation import PASSED, RelationKind, parse_relation, unfronted
 from remembr_ros.agent.offline.request import Request
@@ -175,12 +176,10 @@ def _told(
     if motion.now and not hits and asked.at_ns is None:
         asked = replace(asked, at_ns=max(track.memories[-1].end_ns for track in way.tracks))
     claim = motion_answer(asked, way)
-    return replace(
-        claim,
-        text=note + claim.text,
-        about=' '.join(motion.anchors),
-        confidence=SURE * max((hit.score for hit in hits), default=1.0),
-    )
+    sure = SURE * max((hit.score for hit in hits), default=1.0)
+    if asked.what is Moved.SIDE and claim.kind is Kind.NOT_SEEN:  # which nobody need have told
+        sure = UNTOLD
+    return replace(claim, text=note + claim.text, about=' '.join(motion.anchors), confidence=sure)
 
 
 def _asked(motion: MotionRequest, request: Request, anchors: Sequence[Hit]) -> MotionQuestion:

@@ -155,7 +155,7 @@ def _find(request: Request, question: Question, recall: Recall, scope: Scope) ->
     elif request.whatever and request.choice is Choice.EARLIEST:
         hits = recall.find(Query(time_ns=0, scope=scope, limit=POOL if request.reading else 1))
     elif request.whatever or window.after_ns is not None or window.before_ns is not None:
-        hits = recall.find(Query(scope=scope, limit=POOL))
+        hits = recall.find(Query(scope=scope, limit=ALL if request.choice is Choice.MOST_OFTEN else POOL))
     return Findings(request, scope, hits)
 
 

@@ -83,7 +83,7 @@ How far did you drive from the lift to the exit? | text lift, exit | I drove 86.
 Were you moving? | yes road5.1 | I drove
 Are you moving? | yes road5.1 | I was driving
 When did you start moving again after the crossing? | since exit | I set off
-What was on your left when you passed the bridge? | not seen | No memory says what was on my left
+What was on your left when you passed the bridge? | (perhaps) not seen | No memory says what was on my left
 """
 
 OTHERS = """

@@ -2,11 +2,16 @@
 
 import time
 
+import pytest
+
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
+from remembr_ros.geometry import Pose
+from remembr_ros.memory.model.record import Memory
 from test.unit.agent.compared_month import QUESTIONS
 from test.unit.agent.deeds_month import LOG
 from test.unit.agent.listed_recall import ListedRecall
+from test.unit.agent.offline.deeds.test_deed_answers import MINUTE, T, ask
 
 RIGHT = 0.8  # of the questions, at least
 
@@ -18,3 +23,50 @@ def test_nearly_all_are_right_and_nothing_wrong_is_sure():
     wrong = [(one.text, answer.confidence, answer.text) for one, answer in asked if one.faults(answer)]
     assert len(wrong) <= (1.0 - RIGHT) * len(QUESTIONS), wrong
     assert not [one for one in wrong if one[1] >= 0.5]
+
+
+SIGNS = ['ROOM 13', 'ROOM 133', 'ROOM 133', 'LAB 7', 'ROOM 12', 'EXIT', 'EXIT', 'EXIT']
+READ = [
+    Memory(
+        f's{i}',
+        'r',
+        T + i * MINUTE,
+        T + i * MINUTE,
+        f'A sign: {text}.',
+        Pose(20.0 * i, 0.0),
+        scene_text=(text,),
+    )
+    for i, text in enumerate(SIGNS)
+]
+
+
+@pytest.mark.parametrize(
+    ('text', 'told', 'id_'),
+    [
+        ('Which rooms did you pass?', 'Rooms 12 and 133.', 's4'),  # of room 133 a digit was out of view
+        ('Which room has the highest number?', 'Room 133, of 2', 's1'),
+        ('Which room has the lowest number?', 'Room 12, of 2', 's4'),
+        ('Which sign did you see most often?', '"EXIT", in 3 of 8 memories.', 's7'),
+        ('What did you see first, the exit or the lab?', 'the lab, first', 's3'),
+    ],
+)
+def test_signs_are_compared(text, told, id_):
+    answer = ask(text, READ)
+    assert answer.text.startswith(told)
+    assert answer.evidence[0].memory.id == id_
+    assert answer.confidence >= 0.5
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        'Did you see the harp more often than the exit?',
+        'Is the lab heavier than the exit?',
+        'Which is nearer, the exit or the lab?',  # from where?
+        'Which room is nearest to the exit?',
+        'Did you take longer at the exit than at the harp?',
+    ],
+)
+def test_what_nobody_can_compare_is_not_compared(text):
+    answer = ask(text, READ)
+    assert (answer.binary, answer.confidence < 0.5) == (None, True), answer.text
