@@ -122,6 +122,8 @@ class _Tally:
         ordered = sorted(values, key=lambda side: -side.value if asked.most else side.value)
         alike = ordered[0].value == ordered[1].value
         texts = [f'{side.name}, {self._said(side)}' for side in (values if asked.yes else ordered)]
+        if asked.measure in (ComparedBy.FIRST, ComparedBy.LAST) and not (asked.yes or alike):
+            texts[0] = f'{ordered[0].name} {asked.measure.value}, {self._said(ordered[0])}'
         text = f'{"both alike, " if alike else ""}{"; ".join(texts)}.'
         hits = hits_of(deed for side in ordered for deed in (*side.occurrences[:1], *side.occurrences))
         if asked.yes:
@@ -352,7 +354,7 @@ class _Tally:
         if measure is ComparedBy.COUNT:
             return _times(round(value), group.by)
         if measure in (ComparedBy.FIRST, ComparedBy.LAST):
-            return f'{measure.value} {format_clock(round(value), self.question.zone)}'
+            return format_clock(round(value), self.question.zone)
         if measure is ComparedBy.SECONDS:
             number = len(group.occurrences)
             often = (

@@ -172,8 +172,8 @@ How long was your shortest tour? | 180 s
 What was your longest tour? | 600 s
 Which of these did you pick up: the cup, the book or the keys? | text pick book | the book.
 The cup and the book: which of them did you pick up? | text pick book | the book.
-Which did you open first, the fridge or the drawer? | text open drawer, open fridge | the drawer, first 2023
-Which did you open last, the fridge or the drawer? | text open fridge, open drawer | the fridge, last 2023
+Which did you open first, the fridge or the drawer? | text open drawer, open fridge | the drawer first, 2023
+Which did you open last, the fridge or the drawer? | text open fridge, open drawer | the fridge last, 2023
 How far from here did you open the fridge? | text open fridge | 21.6 m from here
 """
 

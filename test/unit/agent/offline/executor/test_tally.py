@@ -47,7 +47,7 @@ READ = [
         ('Which room has the highest number?', 'Room 133, of 2', 's1'),
         ('Which room has the lowest number?', 'Room 12, of 2', 's4'),
         ('Which sign did you see most often?', '"EXIT", in 3 of 8 memories.', 's7'),
-        ('What did you see first, the exit or the lab?', 'the lab, first', 's3'),
+        ('What did you see first, the exit or the lab?', 'the lab first,', 's3'),
     ],
 )
 def test_signs_are_compared(text, told, id_):

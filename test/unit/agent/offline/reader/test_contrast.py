@@ -34,7 +34,7 @@ def test_what_compares_nothing_is_none(text):
         Did you put down the cup more often than the plate? | Yes: the cup, 3 times; the plate, 2 times.
         Did you put the plate more often than the cup? | No: the plate, 2 times; the cup, 3 times.
         What did you put more often, the plate or the cup? | the cup, 3 times; the plate, 2 times.
-        Which did you put down first, the plate or the cup? | the cup, first
+        Which did you put down first, the plate or the cup? | the cup first,
         Did you put the cup more than twice? | Yes: 3 times
         Did you put the cup at least four times? | No: 3 times
         Did you put the harp more often than the cup? | I know nothing of "the harp"
