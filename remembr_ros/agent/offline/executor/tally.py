@@ -23,6 +23,7 @@ from remembr_ros.memory.deeds.verbs import is_same_kind
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.objects.wording import described
 from remembr_ros.memory.places.place import said_name
 from remembr_ros.memory.places.places import in_a_row
 from remembr_ros.memory.recall_protocol import Recall, every
@@ -75,7 +76,7 @@ def answer_contrast(
     known = [found for found in told if found is not None and not found.unknown]
     claim = None
     if len(known) == len(told):
-        claim = tally.by_side(known) if asked.names else tally.by_group(known[0], sort)
+        claim = tally.by_side(known) if asked.names else tally.by_group(known[0])
     if claim is None or not (claim.evidence or claim.denies):
         return None  # nothing shows that nothing was
     if claim.kind is Kind.NOT_SEEN:
@@ -88,7 +89,7 @@ def answer_contrast(
     )
     sure = min([PERHAPS] * guessed + [found.sure for found in known])
     about = ' '.join((*asked.said, *asked.without, sort, *(word for found in known for word in found.known)))
-    note = f' I took these for all that you call "{sort}".' if sort else ''
+    note = f' I took these for all that you call "{sort}".' if sort else claim.note
     return replace(claim, about=about, confidence=claim.confidence or sure, note=note), known[0].by
 
 
@@ -130,17 +131,14 @@ class _Tally:
             return yes_or_no(not alike and ordered[0] is values[0], text, hits)
         return Claim(Kind.TEXT, text, hits)
 
-    def by_group(self, told: Selection, sort: str = '') -> Claim | None:
-        """Say what there is in each group, in which there is most or none, or how much there is at all.
-
-        :param sort: what things are called of which no name is known
-        """
+    def by_group(self, told: Selection) -> Claim | None:
+        """Say what there is in each group, in which there is most or none, or how much there is at all."""
         asked, occurrences = self.asked, self._kept(told.occurrences)
         if not asked.group:
             return self._in_all(told, occurrences)
         groups = self._groups(occurrences)
         if asked.among is Among.NONE:
-            return self._without(told, groups, occurrences, sort)
+            return self._without(told, groups, occurrences)
         measured = [
             _Value(name, value, of, told.by)
             for name, of in groups.items()
@@ -228,22 +226,17 @@ class _Tally:
         return Claim(Kind.TEXT, _capital(text), hits) if hits else None
 
     def _without(
-        self,
-        told: Selection,
-        groups: Mapping[str, Sequence[Occurrence]],
-        occurrences: Sequence[Occurrence],
-        sort: str,
+        self, told: Selection, groups: Mapping[str, Sequence[Occurrence]], occurrences: Sequence[Occurrence]
     ) -> Claim | None:
         """Say in which groups there is none."""
         if not self.took_place.recall.count(self.took_place.scope):
             return no_answer('I remember nothing of that time.')
-        asked, every_group = self.asked, self._every_group()
-        if sort:  # of all to which it was done at any time
+        asked, every_group, note = self.asked, self._every_group(), ''
+        if asked.group == 'object' and not every_group:  # a sort: of all to which it was done at any time
             scope = replace(self.took_place.scope, after_ns=None, before_ns=None)
-            ever = TookPlace(self.question, self.took_place.recall, scope).of(
-                asked.sides[0].removesuffix(sort)
-            )
+            ever = TookPlace(self.question, self.took_place.recall, scope).of(asked.sides[0])
             every_group = self._groups(ever.occurrences) if ever and ever.by == 'deeds' else {}
+            note = f' I took these for all that you call "{asked.grouped}".'
         if not every_group or told.by == 'sights':
             return None  # who sees nothing of a thing in a room need not have looked
         if told.by == 'places':  # who was in a part of a place was in that
@@ -266,7 +259,7 @@ class _Tally:
         hits = hits_of(shown if told.by == 'places' and left else [*shown, *occurrences])
         if asked.yes and hits:
             return yes_or_no(bool(left), f'{text}.', hits)
-        return Claim(Kind.TEXT, f'{text}.', hits) if hits else None
+        return Claim(Kind.TEXT, f'{text}.', hits, note=note) if hits else None
 
     def _every_group(self) -> dict[str, list[Occurrence]]:
         """Return all groups that there may be, with what else took place in them."""
@@ -285,11 +278,12 @@ class _Tally:
         for deed in done:
             if name := _field(deed, asked.group):
                 every_group.setdefault(name, [deed])
-        every_group = self._of_sort(every_group)
-        if asked.group == 'object' and asked.grouped and asked.grouped not in _GENERIC:
-            noun = asked.grouped.removesuffix('s')
-            return {name: some for name, some in every_group.items() if is_named(noun, name)}
-        return every_group
+        if asked.group != 'object' or not asked.grouped or asked.grouped in _GENERIC:
+            return self._of_sort(every_group)
+        noun = asked.grouped.removesuffix('s')
+        called = {name: some for name, some in every_group.items() if is_named(noun, name)}
+        seen = [thing.known for thing in self.took_place.things(noun)]
+        return {described(known): [_occurrence(known.memory)] for known in seen} | called
 
     def _groups(self, occurrences: Sequence[Occurrence]) -> dict[str, list[Occurrence]]:
         asked = self.asked

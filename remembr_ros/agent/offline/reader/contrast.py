@@ -112,7 +112,7 @@ _EACH = any_case(
     r'|\bdaily\b'
 )
 _WHICH = any_case(
-    r'^\W*(?:(?:(?:in|on|at|to|from|into|onto|for|during|of) )?(?:what|which)(?: of your)?'
+    r'^\W*(?:(?:(?:in|on|at|to|from|into|onto|for|during|of) )?(?:what|which)(?: of (?:your|all|the))?'
     r'|(?:was|were|is|are) there(?: any| a)?) '
     r"(?!(?:did|do|does|is|are|was|were|has|have|had|can|could|one)\b)(?P<noun>\w+)(?= (?:\w|n't))"
 )
