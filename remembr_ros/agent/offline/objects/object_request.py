@@ -1,6 +1,6 @@
 """Reading a question about objects: what of them it asks, and how they lie to others."""
 
-import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -8,11 +8,11 @@ from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.offline.question_terms import target_of
 from remembr_ros.agent.offline.request import Request
-from remembr_ros.agent.offline.word_classes import word_class
+from remembr_ros.agent.offline.word_classes import classes_of, word_class
 from remembr_ros.agent.times.time_window import Window
 from remembr_ros.memory.matching.terms import words
 
-Asked = Enum('Asked', 'WHERE BEFORE WHEN HOW_MANY COLOUR RELATED IS IN_VIEW STILL MOVED CHANGES HISTORY')
+Asked = Enum('Asked', 'WHERE BEFORE WHEN HOW_MANY COLOUR RELATED IS IN_VIEW BECAME CHANGES HISTORY')
 """What a question asks of objects."""
 
 
@@ -22,154 +22,118 @@ class ObjectRequest:
 
     :param thing: what they are called, in the asker's words; empty: whatever they are
     :param relation: one of RELATION_NAMES: how they lie to the anchor; empty: none is asked for
-    :param changes: which kinds of changes; empty: all
-    :param since_visit: what changed since the visit before the latest
+    :param change: the kind of change that is asked about; empty: any, or whether they are still there
     """
 
     asked: Asked
     thing: str = ''
     relation: str = ''
     anchor: str = ''
-    changes: tuple[str, ...] = ()
-    since_visit: bool = False
+    change: str = ''
 
 
-_RELATIONS = {
-    'on': r'on top of|upon|atop|on',
-    'in': r'inside(?: of)?|within|into|in',
-    'under': r'under(?:neath)?|below|beneath',
-    'next to': r'(?:right )?next to|beside|alongside|adjacent to|close to|near(?: to)?|by|around',
-}
-_RELATION = '|'.join(f'(?P<{name.replace(" ", "_")}>{said})' for name, said in _RELATIONS.items())
-_ANCHOR = rf'\b(?:{_RELATION}) (?P<anchor>\w.*)$'
+def _spoken(kind: str) -> dict[str, str]:
+    """Return what each phrase of the classes of a kind stands for, the longest phrase first."""
+    classes = classes_of(kind, lambda name: name.replace('_', ' '))
+    said = {phrase.replace('_', ' '): name for name, phrases in classes.items() for phrase in phrases}
+    return dict(sorted(said.items(), key=lambda pair: -len(pair[0])))
+
+
+_RELATIONS, _CHANGES = _spoken('lies'), _spoken('became')
+_GONE, _MOVED = (
+    f'(?:been )?(?:{"|".join(said for said, change in _CHANGES.items() if change == kind)})'
+    for kind in ('missing', 'moved')
+)
 _BE = r'(?:is|are|was|were)'
+_DID = rf'(?:{_BE}|has|have|had|did|does)'
 _THINGS = r'(?:things?|objects?|items?|stuff|ones?)'
 _PUT = r'(?:there|lying|standing|sitting|located|placed|put|kept|else|now|currently|still)'
 _SEE = r'(?:can|could|do|did|have|had) (?:you|we|i|one) (?:see|seen|find|found|have|had|noticed?|know of)'
 _SOMEBODY = r'(?:did|has|have) (?:any|some)(?:one|body)'
 _PLACE = r'(?:place|position|location|spot)'
-
-_WHAT_IS = any_case(rf"""
-    ^(?:what(?:ever)?|which(?: other)? {_THINGS}|(?:all|every)(?:thing)?(?: (?:that|which))?
-    |(?:list|name|tell me|show me|enumerate) (?:all|every(?:thing)?|what(?:ever)?|the)
-    (?: (?:the )?{_THINGS})?(?: (?:that|which))?)
-    (?: (?:{_THINGS}|else))?(?: (?:{_BE}|lies?|stands?|stood|sits?|sat|{_SEE}))?(?: {_PUT})* {_ANCHOR}
-""")
-_WHICH_IS = any_case(rf'^which (?:there )?(?P<thing>(?!there\b).+?)(?: {_BE})?(?: {_PUT})* {_ANCHOR}')
-_IS_THERE = any_case(
-    rf'^(?:(?:{_BE}|{_SEE}) |(?=any))(?:there )?(?P<thing>(?!there\b).+?)(?: {_PUT})* {_ANCHOR}'
-)
-_THING_AT = any_case(rf'^(?P<thing>.*?\w)(?: (?:that|which))?(?: {_BE})?(?: {_PUT})* {_ANCHOR}')
-_IN_VIEW = any_case(rf"""
-    ^what(?: {_THINGS})? (?:(?:(?:do|can) )?(?:you|we) (?:(?:can|currently|now) )?see
-    |are you (?:seeing|looking at)|is in (?:view|sight|front of (?:you|us|the robot)))$
-""")
-_EVERYTHING = any_case(rf"""
-    ^(?:(?:list|show|what|which|name|tell|me|all|the|how|many|of|your|known) )+{_THINGS}
-    (?: (?:{_BE}|there|you|do|know|known|have|seen|of|here|can|see|that|i))*$
-""")
-_CHANGED = {
-    'moved': r'moved?|displaced|relocated|(?:at|in) (?:another|a (?:different|new)) place|elsewhere',
-    'missing': r'missing|gone|away|lost|disappear(?:ed)?|vanish(?:ed)?|(?:taken|removed)(?: away)?',
-    'appeared': r'new|appear(?:ed)?|added|brought(?: here)?|arrived|come|came',
-    '': r'chang(?:ed?|es)|different|differ',
-}
-_CHANGES = any_case(rf"""
-    ^(?:(?:what|which|has|have|did|does|{_BE}|any|something|anything|list|show|me|the|all|there|been|it|here|else
-    |how|many|{_THINGS}) )+(?P<what>{'|'.join(_CHANGED.values())})\b(?P<rest>.*)$
-""")
-_VISIT = any_case(r'\b(?:last|previous|latest)\b|\bsince (?:you|we|i)\b')
-_LATER = any_case(r' (?:now|currently|right now|at the moment|please|again)$')
-_SHORT = any_case(r"^(what|where|which)'s\b")
-_DID = rf'(?:{_BE}|has|have|had|did|does)'
-_GONE = f'(?:been )?(?:{_CHANGED["missing"]})'
-_MOVED = f'(?:been )?(?:{_CHANGED["moved"]}|changed?(?: (?:its )?places?)?)'
+_THING = r'(?P<thing>.+?)'
+_AT = rf'(?: {_PUT})* (?P<relation>{"|".join(_RELATIONS)}) (?P<anchor>\w.*)'
+_LIST = r'(?:what(?:ever)?|which|all|every(?:thing)?|list|name|tell me|show me|enumerate)'
+_SAID_OF = rf'(?:{_LIST}|that|the|other|else|{_THINGS}|{_BE}|{_SEE}|lies?|stands?|stood|sits?|sat)'
+_ANY = rf'(?:what|which|{_DID}|any|something|anything|list|show|me|the|all|there|been|it|here|else|how|many)'
+_KNOWN = rf'(?:{_BE}|there|you|do|know|known|have|seen|of|here|can|see|that|i)'
 _BEFORE = (
-    r'before(?: (?:that|it|they|then|now|the)\b.*)?|earlier|previously|originally|formerly|at first'
-    r'|until then|in the past|used? to \w+|come from|until it (?:was )?moved|moved from'
+    r'(?:before(?: (?:that|it|they|then|now|the)\b.*)?|earlier|previously|originally|formerly|at first'
+    r'|until then|in the past|used? to \w+|come from|until it (?:was )?moved|moved from)'
 )
-_THERE = (
-    r'(?:still|yet)(?: (?:there|here|around|present|where\b.*'
-    rf'|(?:in|at) (?:its|their|the(?: same)?) {_PLACE}))?|where (?:it|they) (?:was|were)\b.*|there'
+_STILL = (
+    r'(?:(?:still|yet)(?: (?:there|here|around|present|where\b.*'
+    rf'|(?:in|at) (?:its|their|the(?: same)?) {_PLACE}))?|where (?:it|they) (?:was|were)\b.*|there)'
 )
-_OF_ONE = tuple(
-    (asked, kind, any_case(f'^{pattern}$'.replace('THING', '(?P<thing>.+?)')))
-    for asked, kind, pattern in (
-        (Asked.BEFORE, '', rf'where {_DID} THING (?:been )?(?:{_BEFORE})'),
-        (Asked.BEFORE, '', rf'what (?:is|was) the (?:previous|former|old|last|original) {_PLACE} of THING'),
-        (Asked.HISTORY, '', r'(?:so )?what (?:(?:has )?happened to|became of|is the history of) THING'),
-        (Asked.COLOUR, '', rf'wh(?:at|ich) (?:is the )?colou?r (?:of|has|have|does|{_BE}) THING(?: have)?'),
-        (Asked.STILL, '', rf'{_BE} THING (?:{_THERE})'),
-        (Asked.STILL, '', r'(?:do|does) THING still (?:exist|stand|lie|be)\b.*'),
-        (Asked.STILL, 'missing', rf'{_DID} THING {_GONE}'),
-        (Asked.STILL, 'missing', rf'{_SOMEBODY} (?:taken?|removed?) THING(?: away)?'),
-        (Asked.MOVED, 'moved', rf'{_DID} THING {_MOVED}'),
-        (Asked.MOVED, 'moved', rf'{_SOMEBODY} moved? THING(?: away)?'),
-        (Asked.WHEN, 'missing', rf'when {_DID} THING {_GONE}'),
-        (Asked.WHEN, 'moved', rf'when {_DID} THING (?:been )?moved?'),
-        (Asked.WHERE, '', rf'where {_DID} THING (?:been )?(?:moved?|put|taken|go) to'),
+_PHRASINGS = tuple(
+    (asked, change, any_case(f'^{pattern}$'))
+    for asked, change, pattern in (
+        (Asked.IN_VIEW, '', rf'what(?: {_THINGS})?(?: (?:do|can|you|we|currently|now))* see'),
+        (Asked.IN_VIEW, '', r'what (?:are you (?:seeing|looking at)|is in (?:view|sight))'),
+        (Asked.IN_VIEW, '', r'what is in front of (?:you|us|the robot)'),
+        (Asked.CHANGES, '', rf'(?:(?:{_ANY}|{_THINGS}) )+(?P<change>{"|".join(_CHANGES)})\b(?P<rest>.*)'),
+        (Asked.HOW_MANY, '', rf'(?:(?:{_LIST}|me|the|how|many|of|your|known) )+{_THINGS}(?: {_KNOWN})*'),
+        (Asked.BEFORE, '', rf'where {_DID} {_THING} (?:been )?{_BEFORE}'),
+        (Asked.BEFORE, '', rf'what {_BE} the (?:previous|former|old|last|original) {_PLACE} of {_THING}'),
+        (Asked.HISTORY, '', rf'(?:so )?what (?:(?:has )?happened to|became of|is the history of) {_THING}'),
+        (
+            Asked.COLOUR,
+            '',
+            rf'(?:what|which) (?:is the )?colou?r (?:of|{_DID}) {_THING}(?: have)?',
+        ),
+        (Asked.BECAME, '', rf'{_BE} {_THING} {_STILL}'),
+        (Asked.BECAME, '', rf'(?:do|does) {_THING} still (?:exist|stand|lie|be)\b.*'),
+        (Asked.BECAME, 'missing', rf'(?:when )?{_DID} {_THING} {_GONE}'),
+        (Asked.BECAME, 'missing', rf'{_SOMEBODY} (?:taken?|removed?) {_THING}(?: away)?'),
+        (Asked.BECAME, 'moved', rf'(?:when )?{_DID} {_THING} (?:{_MOVED}|changed?(?: (?:its )?places?)?)'),
+        (Asked.BECAME, 'moved', rf'{_SOMEBODY} moved? {_THING}(?: away)?'),
+        (Asked.WHERE, '', rf'where {_DID} {_THING} (?:been )?(?:moved?|put|taken|go) to'),
+        (Asked.RELATED, '', rf'{_LIST}(?: {_SAID_OF})*{_AT}'),
+        (Asked.RELATED, '', rf'which {_THING}(?: {_BE})?{_AT}'),
+        (Asked.IS, '', rf'(?:(?:{_BE}|{_SEE}) |(?=any)){_THING}{_AT}'),
+        (None, '', rf'(?P<thing>.*?\w)(?: (?:that|which))?(?: {_BE})?{_AT}'),
     )
 )
-"""What of one thing is asked, and after which change."""
+"""What is asked, of which change, by which words. None: what the first words of the question ask for."""
+_LATER = any_case(r' (?:now|currently|right now|at the moment|please|again)$')
+_SHORT = any_case(r"^(what|where|which)'s\b")
 
 
 def parse_object_request(request: Request) -> ObjectRequest | None:
     """Return what a question asks of objects; None: it is about something else."""
     text = _LATER.sub('', _SHORT.sub(r'\1 is', request.plain.strip(' ?!.,')))
-    if _IN_VIEW.match(text) and request.window == Window(None, None, None, request.window.rest):
-        return ObjectRequest(Asked.IN_VIEW)
-    changes = _changes(text)
-    if changes is not None or request.here:
-        return changes
-    return _of_one(text) or _related(text, request) or _plain(request)
+    for asked, change, pattern in _PHRASINGS:
+        if (found := pattern.match(text)) and (read := _read(asked, change, found.groupdict(), request)):
+            return read
+    unclear = request.relation is not None or not request.phrase or request.deed or request.comparing
+    plain = None if unclear or request.visits or request.here else _plainly_asked(request)
+    return ObjectRequest(plain, request.target) if plain else None
 
 
-def _changes(text: str) -> ObjectRequest | None:
-    """Return a question about what changed."""
-    found = _CHANGES.match(text)
-    if found is None or not word_class('beside_changes').issuperset(words(found['rest'])):
-        return None
-    verb = found['what']
-    kinds = tuple(kind for kind, form in _CHANGED.items() if kind and re.fullmatch(form, verb, re.IGNORECASE))
-    return ObjectRequest(Asked.CHANGES, changes=kinds, since_visit=bool(_VISIT.search(text)))
+def _read(
+    asked: Asked | None, change: str, said: Mapping[str, str], request: Request
+) -> ObjectRequest | None:
+    """Return what a phrasing asks; None: it is about something else, after all."""
+    asked = asked or _plainly_asked(request)
+    thing, anchor = target_of(said.get('thing', '')), target_of(said.get('anchor', ''))
+    fits = not request.here and (bool(thing) or 'thing' not in said)
+    if asked is Asked.IN_VIEW:
+        fits = request.window == Window(None, None, None, request.window.rest)
+    elif asked is Asked.CHANGES:
+        fits = word_class('beside_changes').issuperset(words(said['rest']))
+        change = _CHANGES[_as_listed(said['change'])]
+    elif 'anchor' in said:
+        named = thing or asked not in (Asked.WHERE, Asked.WHEN)
+        fits = bool(anchor and named) and not (request.here or request.reading)
+    relation = _RELATIONS[_as_listed(said['relation'])] if anchor else ''
+    return ObjectRequest(asked, thing, relation, anchor, change) if asked and fits else None
 
 
-def _of_one(text: str) -> ObjectRequest | None:
-    """Return a question about what became of a thing, or of what there is at all."""
-    if _EVERYTHING.match(text):
-        return ObjectRequest(Asked.HOW_MANY)
-    for asked, kind, pattern in _OF_ONE:
-        if (found := pattern.match(text)) and (thing := target_of(found['thing'])):
-            return ObjectRequest(asked, thing, changes=(kind,) if kind else ())
-    return None
-
-
-def _related(text: str, request: Request) -> ObjectRequest | None:
-    """Return a question about what lies on, in, under or next to something."""
-    patterns = (
-        (Asked.RELATED, _WHAT_IS),
-        (Asked.RELATED, _WHICH_IS),
-        (Asked.IS, _IS_THERE),
-        (_plainly_asked(request), _THING_AT),
-    )
-    for asked, pattern in patterns:
-        if asked and not request.reading and (found := pattern.match(text)):
-            said = found.groupdict(default='')
-            thing, anchor = target_of(said.get('thing', '')), target_of(said['anchor'])
-            relation = next(name for name in _RELATIONS if said[name.replace(' ', '_')])
-            known = anchor and (thing or asked not in (Asked.WHERE, Asked.WHEN))
-            return ObjectRequest(asked, thing, relation, anchor) if known else None
-    return None
+def _as_listed(phrase: str) -> str:
+    return ' '.join(phrase.lower().split())
 
 
 def _plainly_asked(request: Request) -> Asked | None:
     if request.counting:
         return Asked.HOW_MANY
     return {Kind.POSITION: Asked.WHERE, Kind.TIME: Asked.WHEN}.get(request.kind)
-
-
-def _plain(request: Request) -> ObjectRequest | None:
-    """Return a question about the place, the time or the number of things alone."""
-    unclear = request.relation is not None or not request.phrase or request.deed or request.comparing
-    asked = None if unclear or request.visits else _plainly_asked(request)
-    return ObjectRequest(asked, request.target) if asked else None
