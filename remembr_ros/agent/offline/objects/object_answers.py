@@ -1,7 +1,7 @@
 """What the rules answer about objects: by reference, every place, time and number from what is known."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import dist
@@ -40,19 +40,23 @@ ONE = 0.9  # how surely a thing that was seen often, and called the same each ti
 _AWAY_M = 2.0 * REACH_M  # from where the robot put a thing: somebody moved it since
 _SHADES = classes_of('shade')
 _SAID = {'moved': 'moved', 'missing': 'gone', 'returned': 'back', 'appeared': 'seen for the first time'}
+_UNMOVED = ' has not been moved, as far as I know'
 _VISIT = any_case(r'\b(?:last|previous|latest)\b|\bsince (?:you|we|i)\b')
 
 
 def answer_by_objects(request: Request, question: Question, recall: Recall, scope: Scope) -> Claim | None:
     """Return what the objects say to a question; None: it asks for something else, or for what is none."""
     asked = parse_object_request(request)
-    claim = None if asked is None else _ObjectAnswer(request, asked, question, recall, scope).claim()
-    if asked is None or claim is None:
+    if asked is None:
         return None
+    answer = _ObjectAnswer(request, asked, question, recall, scope)
+    found = answer.meant(asked.thing) if asked.thing or not asked.relation else ()
+    tell = _ObjectAnswer.related if asked.relation else _ANSWERS[asked.asked]
+    claim = tell(answer, found) if found or (asked.relation and not asked.thing) else None
     others = '' if asked.thing else 'other'  # 'What other things are on the table?'
     others += ' while there' if asked.asked is Asked.CHANGES else ''
     about = f'{asked.thing} {asked.relation} {asked.anchor} {others}'
-    return replace(claim, text=f'{claim.text[:1].upper()}{claim.text[1:]}', about=about)
+    return claim and replace(claim, text=f'{claim.text[:1].upper()}{claim.text[1:]}', about=about)
 
 
 @dataclass(frozen=True)
@@ -70,41 +74,7 @@ class _ObjectAnswer:
     recall: Recall
     scope: Scope
 
-    def claim(self) -> Claim | None:
-        """Return what the objects say; None: there is none, or they do not tell."""
-        asked, found = self.asked, self._meant(self.asked.thing)
-        claim = None
-        if asked.relation and (found or not asked.thing):
-            claim = self._related(found if asked.thing else ())
-        elif found:
-            match asked.asked:
-                case Asked.WHERE | Asked.WHEN:
-                    claim = self._seen(found)
-                case Asked.BEFORE:
-                    claim = self._before(
-                        max(found, key=lambda item: [move[1] for move in item.known.moves[-1:]])
-                    )
-                case Asked.HOW_MANY:
-                    claim = self._how_many(found)
-                case Asked.COLOUR:
-                    colours = Counter(item.known.facts.colour or 'of no one colour' for item in found)
-                    told = [
-                        f'{number} {name}' if len(found) > 1 else name for name, number in colours.items()
-                    ]
-                    claim = _claim(f'{asked.thing}: {", ".join(told)}.', found)
-                case Asked.HISTORY:
-                    events = events_of(found[0].known)[-EVENTS:]
-                    told = [f'{event} {self._clock(at_ns)}' for at_ns, event in events]
-                    claim = _claim(f'{_the(found[0])}: {"; ".join(told)}{self._since(found[0])}.', found[:1])
-                case Asked.BECAME:
-                    claim = self._became(found)
-                case Asked.IN_VIEW:
-                    claim = self._in_view()
-                case Asked.CHANGES:
-                    claim = self._changes(found)
-        return claim
-
-    def _meant(self, name: str) -> Sequence[FoundObject]:
+    def meant(self, name: str) -> Sequence[FoundObject]:
         """Return what is called so; else what may be, by its colour in the shade, or if that is unknown."""
         if found := self._find(name).objects:
             return found
@@ -114,73 +84,78 @@ class _ObjectAnswer:
         found = self._find(thing).objects if colours and thing else ()
         return [item for item in found if item.known.facts.colour in may_be]
 
-    def _related(self, known: Sequence[FoundObject]) -> Claim | None:
+    def related(self, known: Sequence[FoundObject]) -> Claim | None:
         """Say what lies so to the anchor, or whether, where, when and how many of the asked ones do."""
-        asked, anchors = self.asked, self._meant(self.asked.anchor)
+        asked, anchors, whether = self.asked, self.meant(self.asked.anchor), self.asked.asked is Asked.IS
         called, anchor = (
             name if not meant or is_meant(meant[0].known, name) else meant[0].known.id
             for name, meant in ((asked.thing, known), (asked.anchor, anchors))
         )
         near = self._find(called, self.scope, relation=asked.relation, anchor=anchor)
-        found, cited, whether = near.objects, near.objects or anchors, asked.asked is Asked.IS
-        if not anchors or (found and asked.asked in (Asked.WHERE, Asked.WHEN)):
-            return self._seen(found) if anchors else None
-        place, be, hidden = f'{asked.relation} the {asked.anchor}', self._be(found), ''
-        things = listed(item.known for item in found)
-        if whether and known and not found:
-            cited, hidden = known[:3], 'under'  # what lies on it hides it
-            state = 'gone' if known[0].known.missing_ns is not None else _lies(known[0], 'elsewhere')
-            text = f'{_the(known[0])} is {state}{self._since(known[0])}.'
+        found, cited, hidden = near.objects, near.objects or anchors, False
+        if not anchors or (found and asked.asked is Asked.SEEN):
+            return self.seen(found) if anchors else None
+        things, be = listed(item.known for item in found), self._be(found)
+        place = f'{asked.relation} the {asked.anchor}'
+        text = f'{place}{" there was" if self._in_time else ""}: {things}.'
+        if whether and asked.thing and not found:
+            cited, hidden = known[:3], asked.relation == 'under'  # what lies on it hides it
+            text = f'{self._state(known[0], " elsewhere")}.'
         elif not found:
-            hidden = 'in'  # from outside nobody sees what is in it
+            hidden = asked.relation == 'in'  # from outside nobody sees what is in it
             text = f'{f"no {asked.thing}" if asked.thing else "nothing"} that I know of {be} {place}.'
         elif whether:
             text = f'{things} {be} {place}{self._since(found[0])}.'
         elif asked.asked is Asked.HOW_MANY:
             text = f'{len(found)} that I know of {be} {place}: {things}.'
-        else:
-            text = f'{place}{" there was" if self._in_time else ""}: {things}.'
         claim = _claim(text, cited, yes=bool(found) if whether else None)
-        own = self._put_there(near) if asked.asked is Asked.RELATED and asked.relation in ('in', 'on') else []
-        if own:
+        if asked.asked is Asked.RELATED and asked.relation in ('in', 'on') and (own := self._put_there(near)):
             text = ' '.join([text] * bool(found) + [f'{_own(deed)}.' for deed in own])
             return replace(claim, text=text, evidence=[*claim.evidence, *hits_of(own)], confidence=ONE)
-        return replace(claim, confidence=min(claim.confidence, PERHAPS if asked.relation == hidden else ONE))
+        return replace(claim, confidence=min(claim.confidence, PERHAPS if hidden else ONE))
 
-    def _seen(self, found: Sequence[FoundObject]) -> Claim | None:
+    def seen(self, found: Sequence[FoundObject]) -> Claim | None:
         """Say where or when things were seen."""
-        when, choice = self.asked.asked is Asked.WHEN, self.request.choice
+        when, choice = self.request.kind is Kind.TIME, self.request.choice
         if choice is Choice.CITED_FIRST or (when and choice is not Choice.EARLIEST):
             choice = Choice.LATEST
         hits = _hits([item for item in found if item.known.missing_ns is None] or found)
         if when or self._in_time:
-            hits = [hit for item in found for hit in self._sights(item.known)]
+            hits = [
+                Hit(replace(at.memory, start_ns=seen.start_ns, end_ns=seen.end_ns), 1.0)
+                for item in found
+                for seen in seen_in(item.known.memory, self.scope)
+                for stay in [stay for stay in stays_of(item.known) if stay.since_ns <= seen.end_ns][-1:]
+                for at in [item.known.placed_at(stay.at)]
+            ]
         if not hits:
             return None
         decisive = choose(hits, choice, self.question).memory.id
         item = next(item for item in found if item.known.id == decisive)
-        own = None if when else self._own_deed(item.known)
+        claim = replace(_claim(f'{_the(item)} was seen', [item]), evidence=hits, choice=choice)
+        if when:
+            return replace(claim, kind=Kind.TIME)
+        own = self._own_deed(item.known)
         if own is not None and item.known.memory.end_ns <= own.end_ns:  # nobody has seen it since
             return Claim(Kind.POSITION, _own(own), hits_of([own]), confidence=ONE)
-        text = f'{_the(item)} was {"" if when or self._in_time else "last "}seen'
-        if not when:
-            text += '' if self._in_time or item.known.missing_ns else f' {_lies(item, "")}'.rstrip()
-            text += f', one of {len(hits)}' if len(hits) > 1 else ''
-            text += '' if item.known.facts.measured else ' in this direction, how far away is not known'
-            text = f'{_own(own)}. T{text[1:]}' if own is not None else text
-        return replace(_claim(text, [item], Kind.TIME if when else Kind.POSITION, hits), choice=choice)
+        text = claim.text if self._in_time else f'{_the(item)} was last seen'
+        text += '' if self._in_time or item.known.missing_ns else _lies(item)
+        text += f', one of {len(hits)}' if len(hits) > 1 else ''
+        text += '' if item.known.facts.measured else ' in this direction, how far away is not known'
+        return replace(claim, kind=Kind.POSITION, text=text if own is None else f'{_own(own)}. T{text[1:]}')
 
-    def _before(self, item: FoundObject) -> Claim:
-        """Say where a thing was before it was moved."""
+    def before(self, found: Sequence[FoundObject]) -> Claim:
+        """Say where what was moved last was before."""
+        item = max(found, key=lambda item: [came_ns for _, came_ns, _, _ in item.known.moves[-1:]])
         if not item.known.moves:
-            return _claim(f'{_the(item)} has not been moved, as far as I know', [item], Kind.POSITION)
+            return replace(_claim(f'{_the(item)}{_UNMOVED}', [item]), kind=Kind.POSITION)
         left_ns, came_ns, at, _ = item.known.moves[-1]
         memory = item.known.placed_at(at).memory
         was = Hit(replace(memory, end_ns=max(left_ns, memory.start_ns)), 1.0)
         text = f'{_the(item)}, which was moved by {self._clock(came_ns)}, was before'
-        return _claim(text, [item], Kind.POSITION, [was])
+        return replace(_claim(text, [item]), kind=Kind.POSITION, evidence=[was])
 
-    def _how_many(self, found: Sequence[FoundObject]) -> Claim | None:
+    def how_many(self, found: Sequence[FoundObject]) -> Claim | None:
         """Say how many there are, or were in a time."""
         found = [item for item in found if item.known.seen_within(self.scope.after_ns, self.scope.before_ns)]
         present = [item for item in found if item.known.missing_ns is None]
@@ -189,47 +164,55 @@ class _ObjectAnswer:
         if not self.asked.thing:
             text = f'{len(present)} objects are known: {listed(item.known for item in present)}'
         gone = f', {len(found) - len(present)} more gone' if len(present) < len(found) else ''
-        return _claim(f'{text}{gone}.', found, hits=_hits(present)) if found else None
+        return replace(_claim(f'{text}{gone}.', found), evidence=_hits(present or found)) if found else None
 
-    def _became(self, found: Sequence[FoundObject]) -> Claim:
+    def colour(self, found: Sequence[FoundObject]) -> Claim:
+        """Say of which colours things are, and how many of each."""
+        colours = Counter(item.known.facts.colour or 'of no one colour' for item in found)
+        told = ', '.join(f'{number} {colour}' for colour, number in colours.items())
+        return _claim(f'{self.asked.thing}: {told if len(found) > 1 else told[2:]}.', found)
+
+    def history(self, found: Sequence[FoundObject]) -> Claim:
+        """Say what happened to a thing."""
+        events = [f'{told} {self._clock(at_ns)}' for at_ns, told in events_of(found[0].known)[-EVENTS:]]
+        return _claim(f'{_the(found[0])}: {"; ".join(events)}{self._since(found[0])}.', found[:1])
+
+    def became(self, found: Sequence[FoundObject]) -> Claim:
         """Say whether things are still there, gone or moved, or when that was noticed."""
         change, since_ns = self.asked.change, self.scope.after_ns or 0
         news = [(new, item) for item in found for new in changes_of(item.known, since_ns)]
         made = [(new.at_ns, item) for new, item in news if new.kind == change]
-        at_ns, item = max(made, key=lambda pair: pair[0], default=(0, found[0]))
+        gone = [item for item in found if item.known.missing_ns is not None]
+        at_ns, item = max(made, key=lambda pair: pair[0], default=(0, (gone or found)[0]))
         if made and self.request.kind is Kind.TIME:
-            noticed = replace(
-                item.known.memory, end_ns=at_ns, start_ns=min(item.known.memory.start_ns, at_ns)
-            )
-            text = f'it was noticed that {_the(item)} is {_SAID[change]}'
-            return _claim(text, [item], Kind.TIME, [Hit(noticed, 1.0)])
+            memory = item.known.memory
+            noticed = replace(memory, end_ns=at_ns, start_ns=min(memory.start_ns, at_ns))
+            claim = _claim(f'it was noticed that {_the(item)} is {_SAID[change]}', [item])
+            return replace(claim, kind=Kind.TIME, evidence=[Hit(noticed, 1.0)])
         if made and change == 'moved':
             x, y, _ = item.known.position
-            text = f'was moved by {self._clock(at_ns)}, and is {_lies(item, f"at ({x:.1f}, {y:.1f})")}'
-            return _claim(f'{_the(item)} {text}.', [item], yes=True)
-        gone = [item for item in found if item.known.missing_ns is not None]
+            at = _lies(item) or f' at ({x:.1f}, {y:.1f})'
+            return _claim(f'{_the(item)} was moved by {self._clock(at_ns)}, and is{at}.', [item], yes=True)
         item = (gone or found)[0]
-        state = f'{_the(item)} is {_lies(item, "there")}, as far as I know'
-        if gone:
-            count = f'{len(gone)} of {len(found)}' if len(found) > 1 else _the(item)
-            state = f'{count} {self._be(gone)} not there any more'
-        elif change == 'moved':
-            state = f'{_the(item)} is where it was'
+        text = self._state(item, ' there')
+        if gone and len(found) > 1:
+            text = f'{len(gone)} of {len(found)} {self._be(gone)} gone{self._since(item)}'
+        elif change == 'moved' and not gone:
+            text = f'{_the(item)}{_UNMOVED}{self._since(item)}'
         yes = bool(gone) if change == 'missing' else not (gone or change)
-        return _claim(f'{state}{self._since(item)}.', gone or found, yes=yes)
+        return _claim(f'{text}.', gone or found, yes=yes)
 
-    def _in_view(self) -> Claim | None:
+    def in_view(self, _: Sequence[FoundObject]) -> Claim | None:
         """Say what is in view, or was last; None: captions alone tell of now."""
-        now_ns = self.question.now_ns
-        head, found = in_view(self.recall, now_ns, self.question.here, self.scope)
-        now = replace(self.scope, after_ns=max(now_ns - IN_VIEW_NS, 0), source=CAPTIONER)
+        head, found = in_view(self.recall, self.question.now_ns, self.question.here, self.scope)
+        now = replace(self.scope, after_ns=max(self.question.now_ns - IN_VIEW_NS, 0), source=CAPTIONER)
         seen = any(item.known.seen_within(now.after_ns, None) for item in found.objects)
-        if not seen and (not found.objects or self.recall.count(now)):
+        if not found.objects or (not seen and self.recall.count(now)):
             return None
         text = f'{head}: {listed(item.known for item in found.objects)}.'
         return Claim(Kind.TEXT, text, _hits(found.objects), confidence=ONE)
 
-    def _changes(self, everything: Sequence[FoundObject]) -> Claim:
+    def changes(self, everything: Sequence[FoundObject]) -> Claim:
         """Say what appeared, moved, came back and was missed since a time, or the visit before the latest."""
         change, since_ns = self.asked.change, self.scope.after_ns
         if since_ns is None and (change in ('changed', 'appeared') or _VISIT.search(self.request.plain)):
@@ -247,12 +230,9 @@ class _ObjectAnswer:
     @cached_property
     def _put(self) -> dict[str, Occurrence]:
         """The deeds by which the robot put things onto or into others, and left them there, by their ids."""
-        done = OccurrenceSource(self.recall).deeds(replace(self.scope, after_ns=None, before_ns=None))
-        last = [
-            deed for deed in last_of_each(done, 'pick', 'place') if is_same_kind(deed.facts.kind, 'place')
-        ]
-        put = {deed.facts.object_id: deed for deed in last if deed.facts.object_id and deed.facts.receptacle}
-        return {} if self._in_time else put
+        last = last_of_each(OccurrenceSource(self.recall).deeds(self.scope), 'pick', 'place')
+        put = [deed for deed in last if deed.facts.receptacle and is_same_kind(deed.facts.kind, 'place')]
+        return {deed.facts.object_id: deed for deed in put if deed.facts.object_id and not self._in_time}
 
     def _own_deed(self, known: KnownObject) -> Occurrence | None:
         """Return the deed by which the robot put a thing where it is; None: it was seen elsewhere since."""
@@ -267,26 +247,15 @@ class _ObjectAnswer:
     def _put_there(self, near: FoundObjects) -> list[Occurrence]:
         """Return the deeds by which the robot put what is there, of things that are not seen there."""
         anchors, seen = {thing.id for thing in near.anchors}, {item.known.id for item in near.objects}
-        own = [
-            deed
-            for name, deed in self._put.items()
-            if deed.facts.receptacle_id in anchors and name not in seen
-        ]
-        known = [(self._find(deed.facts.object_id).objects, deed) for deed in own]
+        put = [deed for name, deed in self._put.items() if name not in seen]
+        there = [deed for deed in put if deed.facts.receptacle_id in anchors]
+        known = [(self._find(deed.facts.object_id).objects, deed) for deed in there]
         return [deed for found, deed in known if not found or self._own_deed(found[0].known) is deed]
 
     def _find(self, called: str, scope: Scope | None = None, **related: str) -> FoundObjects:
         """Return the objects of the asked robots and map; without a scope whenever they were seen."""
         scope = scope or replace(self.scope, after_ns=None, before_ns=None)
         return self.recall.find_objects(ObjectQuery(called, scope=scope, **related))  # type: ignore[arg-type]
-
-    def _sights(self, known: KnownObject) -> list[Hit]:
-        """Return where an object was seen in the asked time, and when."""
-        return [
-            Hit(replace(known.placed_at(stay.at).memory, start_ns=seen.start_ns, end_ns=seen.end_ns), 1.0)
-            for seen in seen_in(known.memory, self.scope)
-            for stay in [stay for stay in stays_of(known) if stay.since_ns <= seen.end_ns][-1:]
-        ]
 
     @property
     def _in_time(self) -> bool:
@@ -303,23 +272,32 @@ class _ObjectAnswer:
         note = presence_note(item.known.memory, self.question.now_ns, self.question.zone)
         return f', seen {ago(item.known.memory.end_ns, self.question.now_ns)}{note and f", {note}"}'
 
+    def _state(self, item: FoundObject, otherwise: str) -> str:
+        """Return whether an object is still there, and where, in words; otherwise: nobody knows where."""
+        at = ' gone' if item.known.missing_ns else f'{_lies(item) or otherwise}, as far as I know'
+        return f'{_the(item)} is{at}{self._since(item)}'
 
-def _claim(
-    text: str,
-    found: Sequence[FoundObject],
-    kind: Kind = Kind.TEXT,
-    hits: Sequence[Hit] = (),
-    *,
-    yes: bool | None = None,
-) -> Claim:
+
+_ANSWERS: dict[Asked, Callable[[_ObjectAnswer, Sequence[FoundObject]], Claim | None]] = {
+    Asked.SEEN: _ObjectAnswer.seen,
+    Asked.BEFORE: _ObjectAnswer.before,
+    Asked.HOW_MANY: _ObjectAnswer.how_many,
+    Asked.COLOUR: _ObjectAnswer.colour,
+    Asked.IN_VIEW: _ObjectAnswer.in_view,
+    Asked.BECAME: _ObjectAnswer.became,
+    Asked.CHANGES: _ObjectAnswer.changes,
+    Asked.HISTORY: _ObjectAnswer.history,
+}
+
+
+def _claim(text: str, found: Sequence[FoundObject], *, yes: bool | None = None) -> Claim:
     """Return a claim about objects, as sure as the first of them is what it is called."""
-    known = found[0].known
-    labels, seen = known.facts.labels, known.facts.observations
-    agreed = 1.0 if known.facts.named else labels[known.recognised_as] / sum(labels.values())
-    sure = ONE * agreed * seen / (seen + 1)
+    facts, called = found[0].known.facts, found[0].known.recognised_as
+    agreed = 1.0 if facts.named else facts.labels[called] / sum(facts.labels.values())
+    sure = ONE * agreed * facts.observations / (facts.observations + 1)
     if yes is not None:
         return yes_or_no(yes, text, _hits(found), sure=sure)
-    return Claim(kind, text, hits or _hits(found), confidence=sure)
+    return Claim(Kind.TEXT, text, _hits(found), confidence=sure)
 
 
 def _hits(found: Iterable[FoundObject]) -> list[Hit]:
@@ -330,9 +308,9 @@ def _the(item: FoundObject) -> str:
     return f'the {described(item.known)}'
 
 
-def _lies(item: FoundObject, otherwise: str) -> str:
-    """Return what an object lies on, in or under, else next to; otherwise: nobody knows."""
-    return next((relation.words for relation in item.relations), otherwise)
+def _lies(item: FoundObject) -> str:
+    """Return what an object lies on, in or under, else next to, after a space; empty: nobody knows."""
+    return next((f' {relation.words}' for relation in item.relations), '')
 
 
 def _own(deed: Occurrence) -> str:

@@ -12,8 +12,8 @@ from remembr_ros.agent.offline.word_classes import classes_of, word_class
 from remembr_ros.agent.times.time_window import Window
 from remembr_ros.memory.matching.terms import words
 
-Asked = Enum('Asked', 'WHERE BEFORE WHEN HOW_MANY COLOUR RELATED IS IN_VIEW BECAME CHANGES HISTORY')
-"""What a question asks of objects."""
+Asked = Enum('Asked', 'SEEN BEFORE HOW_MANY COLOUR RELATED IS IN_VIEW BECAME CHANGES HISTORY')
+"""What a question asks of objects; SEEN: where they are, or when they were seen, as its kind is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +87,14 @@ _PHRASINGS = tuple(
         (Asked.BECAME, 'missing', rf'{_SOMEBODY} (?:taken?|removed?) {_THING}(?: away)?'),
         (Asked.BECAME, 'moved', rf'(?:when )?{_DID} {_THING} (?:{_MOVED}|changed?(?: (?:its )?places?)?)'),
         (Asked.BECAME, 'moved', rf'{_SOMEBODY} moved? {_THING}(?: away)?'),
-        (Asked.WHERE, '', rf'where {_DID} {_THING} (?:been )?(?:moved?|put|taken|go) to'),
+        (Asked.SEEN, '', rf'where {_DID} {_THING} (?:been )?(?:moved?|put|taken|go) to'),
         (Asked.RELATED, '', rf'{_LIST}(?: {_SAID_OF})*{_AT}'),
         (Asked.RELATED, '', rf'which {_THING}(?: {_BE})?{_AT}'),
         (Asked.IS, '', rf'(?:(?:{_BE}|{_SEE}) |(?=any)){_THING}{_AT}'),
         (None, '', rf'(?P<thing>.*?\w)(?: (?:that|which))?(?: {_BE})?{_AT}'),
     )
 )
-"""What is asked, of which change, by which words. None: what the first words of the question ask for."""
+"""What is asked, of which change, by which words; None: what the first words of the question ask for."""
 _LATER = any_case(r' (?:now|currently|right now|at the moment|please|again)$')
 _SHORT = any_case(r"^(what|where|which)'s\b")
 
@@ -102,38 +102,28 @@ _SHORT = any_case(r"^(what|where|which)'s\b")
 def parse_object_request(request: Request) -> ObjectRequest | None:
     """Return what a question asks of objects; None: it is about something else."""
     text = _LATER.sub('', _SHORT.sub(r'\1 is', request.plain.strip(' ?!.,')))
-    for asked, change, pattern in _PHRASINGS:
-        if (found := pattern.match(text)) and (read := _read(asked, change, found.groupdict(), request)):
+    plainly = Asked.SEEN if request.kind in (Kind.POSITION, Kind.TIME) else None
+    plainly = Asked.HOW_MANY if request.counting else plainly
+    for of_phrasing, change, pattern in _PHRASINGS:
+        asked, found = of_phrasing or plainly, pattern.match(text)
+        if asked and found and (read := _read(asked, change, found.groupdict(), request)):
             return read
     unclear = request.relation is not None or not request.phrase or request.deed or request.comparing
-    plain = None if unclear or request.visits or request.here else _plainly_asked(request)
-    return ObjectRequest(plain, request.target) if plain else None
+    unclear = unclear or request.visits or request.here
+    return ObjectRequest(plainly, request.target) if plainly and not unclear else None
 
 
-def _read(
-    asked: Asked | None, change: str, said: Mapping[str, str], request: Request
-) -> ObjectRequest | None:
+def _read(asked: Asked, change: str, said: Mapping[str, str], request: Request) -> ObjectRequest | None:
     """Return what a phrasing asks; None: it is about something else, after all."""
-    asked = asked or _plainly_asked(request)
     thing, anchor = target_of(said.get('thing', '')), target_of(said.get('anchor', ''))
     fits = not request.here and (bool(thing) or 'thing' not in said)
     if asked is Asked.IN_VIEW:
         fits = request.window == Window(None, None, None, request.window.rest)
     elif asked is Asked.CHANGES:
         fits = word_class('beside_changes').issuperset(words(said['rest']))
-        change = _CHANGES[_as_listed(said['change'])]
+        change = _CHANGES[' '.join(words(said['change']))]
     elif 'anchor' in said:
-        named = thing or asked not in (Asked.WHERE, Asked.WHEN)
-        fits = bool(anchor and named) and not (request.here or request.reading)
-    relation = _RELATIONS[_as_listed(said['relation'])] if anchor else ''
-    return ObjectRequest(asked, thing, relation, anchor, change) if asked and fits else None
-
-
-def _as_listed(phrase: str) -> str:
-    return ' '.join(phrase.lower().split())
-
-
-def _plainly_asked(request: Request) -> Asked | None:
-    if request.counting:
-        return Asked.HOW_MANY
-    return {Kind.POSITION: Asked.WHERE, Kind.TIME: Asked.WHEN}.get(request.kind)
+        named = anchor and (thing or asked is not Asked.SEEN)
+        fits = bool(named) and not (request.here or request.reading)
+    relation = _RELATIONS[' '.join(words(said['relation']))] if anchor else ''
+    return ObjectRequest(asked, thing, relation, anchor, change) if fits else None
