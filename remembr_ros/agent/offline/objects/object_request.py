@@ -76,11 +76,7 @@ _PHRASINGS = tuple(
         (Asked.BEFORE, '', rf'where {_DID} {_THING} (?:been )?{_BEFORE}'),
         (Asked.BEFORE, '', rf'what {_BE} the (?:previous|former|old|last|original) {_PLACE} of {_THING}'),
         (Asked.HISTORY, '', rf'(?:so )?what (?:(?:has )?happened to|became of|is the history of) {_THING}'),
-        (
-            Asked.COLOUR,
-            '',
-            rf'(?:what|which) (?:is the )?colou?r (?:of|{_DID}) {_THING}(?: have)?',
-        ),
+        (Asked.COLOUR, '', rf'(?:what|which) (?:is the )?colou?r (?:of|{_DID}) {_THING}(?: have)?'),
         (Asked.BECAME, '', rf'{_BE} {_THING} {_STILL}'),
         (Asked.BECAME, '', rf'(?:do|does) {_THING} still (?:exist|stand|lie|be)\b.*'),
         (Asked.BECAME, 'missing', rf'(?:when )?{_DID} {_THING} {_GONE}'),
