@@ -1,6 +1,7 @@
 """A follow-up question in full: the question before with one part changed."""
 
 import re
+from itertools import takewhile
 
 from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.model.english import parse
@@ -11,6 +12,7 @@ from remembr_ros.agent.offline.request import thing_of
 from remembr_ros.agent.times.time_window import parse_window
 from remembr_ros.memory.matching.terms import words
 
+_ENDS = frozenset('ADP ADV AUX PUNCT PRON CCONJ SCONJ PART'.split())
 _PREPOSITIONS = 'in|on|at|to|from|into|onto|near|under|with|for|by|of'
 _OTHER = any_case(
     r'^\W*(?:(?:and|but|or|ok|so|then)\W+)*(?:(?:what|how) about )?'
@@ -101,7 +103,7 @@ def _last_after(preposition: str, text: str) -> tuple[int, int]:
     """Return where a text has the last phrase with a preposition; its end, where it has none."""
     tree = parse(text)
     for word in reversed(tree.words):
-        nouns = tree.children(word, 'pobj') if word.low == preposition else []
-        if nouns:
-            return word.start, nouns[0].start + len(nouns[0].text)
+        named = list(takewhile(lambda after: after.pos not in _ENDS, tree.words[word.index + 1 :]))
+        if word.low == preposition and named:
+            return word.start, named[-1].start + len(named[-1].text)
     return len(text), len(text)
