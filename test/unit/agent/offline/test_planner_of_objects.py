@@ -17,6 +17,9 @@ List everything in the fridge.                     | text milk           | In th
 what objects are there underneath the table        | (perhaps) text bowl | Under the table:
 What stands beside the green book?                 | text cup            | Next to the green book:
 What is near the book?                             | text cup            | Next to the book:
+What other things are on the table?                | text book, cup      | On the table:
+Which objects that are on the table do you see?    | text book, cup      | On the table:
+Is the bowl atop the table?                        | no bowl             | is under the table, as far as I know
 Where is the cup on the table?                     | at cup
 Where is the cup on the fridge?                    | text fridge
 When did you last see the cup on the table?        | when cup
@@ -41,7 +44,7 @@ Has the vase been taken away?             | yes vase
 Did somebody take the vase?               | yes vase
 Did somebody take the cup?                | no cup
 Did anyone move the plant?                | yes plant
-Did anyone move the cup?                  | no cup
+Did anyone move the cup?                  | no cup             | has not been moved, as far as I know
 What colour is the vase?                  | text vase          | Vase: blue.
 What's the color of the vase?             | text vase          | Vase: blue.
 What happened to the plant?               | text plant         | moved
