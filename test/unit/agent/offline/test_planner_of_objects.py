@@ -19,7 +19,7 @@ What stands beside the green book?                 | text cup            | Next 
 What is near the book?                             | text cup            | Next to the book:
 What other things are on the table?                | text book, cup      | On the table:
 Which objects that are on the table do you see?    | text book, cup      | On the table:
-Is the bowl atop the table?                        | no bowl             | is under the table, as far as I know
+Is the bowl atop the table?                        | no bowl             | is under the table, as far as I
 Where is the cup on the table?                     | at cup
 Where is the cup on the fridge?                    | text fridge
 When did you last see the cup on the table?        | when cup
