@@ -54,7 +54,7 @@ _HAPPENED = re.compile(
     re.IGNORECASE,
 )
 _REFERS = re.compile(
-    r'^(?:and|what about|how about|why|but)\b|^how (?:many|often)$'
+    r'^(?:and|what about|how about|why|but)\b|^(?:how (?:many|often)|which|which ones)$'
     r'|^(?:in|on|at|from|to) (?:the )?\w+(?: \w+)?$|^(?:yesterday|today|this \w+|last \w+)$'
     r'|(?<!is )(?<!are )\bthere\b(?! (?:is|are|was|were)\b)|'
     r'\b(?:it|its|that|they|them|those|this|ones?|he|she|him|her|again|same|others?|another|then)\b',

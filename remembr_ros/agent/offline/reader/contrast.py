@@ -135,8 +135,8 @@ _WHERE = any_case(
     r'(?:most|least|longest|shortest)\b)'
 )
 _NOT_ENDED = any_case(r"(?:\b(?:not|never)|n['\u2019]t)\s(?:fail|succeed|work(?! in)|go (?:wrong|well))")
-_HOW_MANY_ENDED = any_case(
-    r'^\W*how many (?:of (?:your|the) )?(?:deeds|tasks|jobs|actions|things)\b'
+_DEEDS_ENDED = any_case(
+    r'^\W*(?:how many|which|what) (?:of (?:your|the) )?(?:deeds|tasks|jobs|actions|things)\b'
     r'.*\b(?:fail|succe|(?:go|went) wrong)'
 )
 _TIMES = {'once': 1, 'twice': 2, 'thrice': 3, 'a': 1, 'an': 1}
@@ -175,7 +175,7 @@ def read_contrast(text: str) -> Contrast | None:
     read = (
         _either(plain) or _limited(plain) or _than(plain) or _ordered(plain) or _each(plain) or _which(plain)
     )
-    if read is None and (without or _NOT_ENDED.search(plain) or _HOW_MANY_ENDED.match(plain)):
+    if read is None and (without or _NOT_ENDED.search(plain) or _DEEDS_ENDED.match(plain)):
         group = '' if re.match(r'(?i)\W*how (?:many|often)\b', plain) else 'each'
         read = Contrast((plain,), group=group, among=Among.EACH if group else Among.LIMIT)
     if read is None:

@@ -32,8 +32,11 @@ _ASKS = any_case(
     r'(?=(?:did|do|have|had|were|was|are|is)\b)'
 )
 _WHAT = any_case(r'^\W*(?:what|which \w+) (?=(?:did|have|had) you\b)')
+_HOW_MANY = any_case(r'^\W*how many ')
 _AUX = any_case(r'^\W*(?:did|do|have|had|were|was)\b')
-_ORDERS = any_case(r'\b(?:first|last|second|third|next|previous)\b')
+_ORDERS = any_case(
+    r'\b(?:first|last|second|third|next|previous|most|least|fewest|longest|shortest|nearest|closest|farthest)\b'
+)
 _PRONOUN = any_case(r'\b(?:it|them|they)\b|\b(?:that|this|those|these|there)(?=\W*$)')
 
 
@@ -61,6 +64,8 @@ def in_full(question: Question) -> str:
 
 def _asking(before: str, ask: str, more: str) -> str:
     """Return the question before with something else asked of the same."""
+    if ask in ('which', 'what') and (many := _HOW_MANY.match(before)):
+        return f'{ask} {before[many.end() :]}'
     rest, what = _ASKS.sub('', before), _WHAT.match(before)
     ask = {'how many': 'how many things' if what else 'how often', 'how many times': 'how often'}.get(
         ask, ask

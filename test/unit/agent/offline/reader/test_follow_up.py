@@ -31,6 +31,8 @@ from test.unit.agent.questions_month import NOW_NS, find
         When did you first see the lift? | And the last time? | When did you last see the lift?
         How long were you in the kitchen? | And in the hall? | How long were you in the hall?
         When did you bring tea to ward 3? | And to ward 5? | When did you bring tea to ward 5?
+        How many deeds failed today? | Which? | which deeds failed today?
+        Which room has the most chairs? | And the fewest? | Which room has the fewest chairs?
         How long were you in the kitchen? | And the hall? | How long were you in the hall?
         What did you put on the table? | How many of those? | how many things did you put on the table?
         What did you put on the table? | And on the white shelf? | What did you put on the white shelf?
