@@ -29,6 +29,7 @@ from remembr_ros.agent.offline.request import Request
 from remembr_ros.agent.offline.sights import answer_from_sights
 from remembr_ros.agent.offline.understood import Accounted, best, found, said
 from remembr_ros.agent.planner import Progress, Run
+from remembr_ros.agent.times.day import WEEKDAYS
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.recall_protocol import Recall
 
@@ -99,7 +100,7 @@ def _claims(named: NamedScope, question: Question, recall: Recall, run: Run) -> 
     if (day := parse_day(request, question)) is not None:
         of_day = replace(day.scope, robots=named.robots, map_id=named.map_id, place=scope.place)
         claim = claim_of_day(replace(day, scope=of_day), question, recall)
-        yield from about(replace(claim, about=request.plain), 'day')
+        yield from about(replace(claim, about=' '.join(('about', *WEEKDAYS))), 'day')
     yield from about(answer_motion(request, question, recall, scope), 'motion')
     run.check()
     if why:

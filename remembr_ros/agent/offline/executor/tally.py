@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from remembr_ros.agent.model.answer import Kind, Question
-from remembr_ros.agent.model.grounding import Claim, yes_or_no
+from remembr_ros.agent.model.grounding import Claim, shown, yes_or_no
 from remembr_ros.agent.model.relevance_model import PERHAPS
 from remembr_ros.agent.offline.deeds.deed_request import MOVED, SEEN
 from remembr_ros.agent.offline.executor.took_place import SURE, Selection, TookPlace
@@ -23,6 +23,7 @@ from remembr_ros.memory.deeds.verbs import is_same_kind
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.objects.query import ObjectOrder, ObjectQuery
 from remembr_ros.memory.objects.wording import described
 from remembr_ros.memory.places.place import said_name
 from remembr_ros.memory.places.places import in_a_row
@@ -57,13 +58,18 @@ def answer_contrast(
     if ' or ' in text and 'earlier' in words(question.text):  # which of them, and not earlier today
         text = f'{text.rstrip(" ?.!")} earlier'
     asked = read_contrast(text)
-    if asked is not None and asked.measure is ComparedBy.NUMBER:
-        return None if question.places else _by_number(asked, recall, scope)
     if asked is not None and asked.measure is ComparedBy.AWAY and not asked.sides:
         names = tuple(place.name for place in question.places.all if not is_named(asked.anchor, place.name))
         asked = replace(asked, sides=names[:MOST_SIDES], names=names[:MOST_SIDES]) if names[1:] else None
-    if asked is None:
+    if asked is None or (asked.measure is ComparedBy.NUMBER and question.places):
         return None
+    at_once = _by_number(asked, recall, scope) or _of_objects(asked, recall, scope)
+    if (
+        at_once
+        or asked.measure is ComparedBy.NUMBER
+        or (asked.measure is ComparedBy.SIZE and not asked.names)
+    ):
+        return at_once
     tally = _Tally(asked, question, TookPlace(question, recall, scope))
     sort, told = '', [tally.selected(side) for side in asked.sides]
     if asked.group == 'object' and (told[0] is None or asked.grouped in told[0].unknown):
@@ -356,7 +362,7 @@ class _Tally:
             )
             return f'{format_duration(value)}{often}'
         if measure is ComparedBy.SIZE:
-            return f'{value:.2f} cubic metres'
+            return _litres(value)
         return f'{value:.1f} m{" away" if measure is ComparedBy.AWAY else ""}'
 
     def _told(self, group: '_Value') -> str:
@@ -439,8 +445,34 @@ def _is(deed: Occurrence, name: str) -> bool:
     return named or bool(carried) or any(is_same_kind(word, facts.kind) for word in words(name) if facts.kind)
 
 
+def _of_objects(asked: Contrast, recall: Recall, scope: Scope) -> tuple[Claim, str] | None:
+    """Say which known thing is the largest, or was seen most often; None: that is not asked, or unknown."""
+    by_size = asked.measure is ComparedBy.SIZE
+    of_sights = asked.measure is ComparedBy.COUNT and SEEN.search(asked.sides[0])
+    if asked.names or asked.group != 'object' or asked.among is not Among.BEST or not (by_size or of_sights):
+        return None
+    noun = asked.grouped if asked.grouped not in _GENERIC else ''
+    order = ObjectOrder.LARGEST if by_size else ObjectOrder.MOST_SEEN
+    found = recall.find_objects(ObjectQuery(noun.removesuffix('s'), order=order, scope=scope)).objects
+    if not found:
+        return None
+    known = found[0 if asked.most else -1].known
+    said = _litres(prod(known.size)) if by_size else f'seen {known.facts.observations} times'
+    text, about = f'That was the {described(known)} ({said}), of {len(found)}.', (*asked.said, noun, 'thing')
+    hits = shown([known.memory])
+    return Claim(Kind.TEXT, text, hits, about=' '.join(about), confidence=SURE), 'objects'
+
+
+def _litres(cubic_metres: float) -> str:
+    """Return a volume in words."""
+    litres = 1_000.0 * cubic_metres
+    return f'{cubic_metres:.2f} cubic metres' if litres >= 100.0 else f'{litres:.2g} litres'
+
+
 def _by_number(asked: Contrast, recall: Recall, scope: Scope) -> tuple[Claim, str] | None:
     """Say which sign has the highest or the lowest number, or which there are: 'Which rooms did you pass?'"""
+    if asked.measure is not ComparedBy.NUMBER:
+        return None
     noun = asked.grouped.removesuffix('s')
     number_of = re.compile(rf'\b{noun}\s*(\d+)\b', re.IGNORECASE)
     having: dict[str, list[Hit]] = {}

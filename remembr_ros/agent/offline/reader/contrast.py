@@ -146,6 +146,7 @@ _ASKED = {
 }
 _NUMBER, _HAVE = any_case(r'\bnumbers?\b'), any_case(r'^ (?:have|has|had|contain)\b')
 _WHAT_DID = any_case(r'^\W*(?:what|who) (?=(?:did|have|had|do) (?:you|we)\b.* (?:most|least|fewest)\b)')
+_LARGEST = any_case(r"^\W*what(?:['\u2019]s| is| was) the (?P<by>largest|biggest|smallest) (?P<noun>\w+)$")
 _PASSED = any_case(r'^ did (?:you|we) (?:see|(?:go|drive|come|walk|get)? ?(?:past|by)|pass(?: by)?)$')
 _PLACE_OR_TIME = any_case(r'^\W*(?:where|when)\b')
 _TELLING = any_case(r'^\W*(?:how|what|which|list|count|show|tell|give|number)\b')
@@ -373,6 +374,9 @@ def _each(text: str) -> Contrast | None:
 def _which(text: str) -> Contrast | None:
     """Read 'which room has most chairs', 'on which days did you not dance', 'what did you do most often'."""
     found = _WHICH.match(text)
+    if of_size := _LARGEST.match(text):  # 'What is the largest thing?'
+        measure, most = _MEASURES[of_size['by'].lower()]
+        return Contrast((of_size['noun'],), (), measure, most, 'object', of_size['noun'])
     noun, rest = (found['noun'].lower(), text[found.end() :]) if found else ('thing', text)
     asked = Contrast((), group=_group(noun), grouped=noun)
     best = _BEST.search(rest)
