@@ -95,6 +95,10 @@ class _ObjectAnswer:
         found, cited, hidden = near.objects, near.objects or anchors, False
         if not anchors or (found and asked.asked is Asked.SEEN):
             return self.seen(found) if anchors else None
+        if whether and known and not found and asked.relation in ('in', 'on'):
+            put = self._own_deed(known[0].known)  # in a bowl, which was carried since
+            if put is not None and put.facts.receptacle_id in {thing.id for thing in near.anchors}:
+                return yes_or_no(True, f'{_own(put)}.', hits_of([put]), sure=ONE)
         things, be = listed(item.known for item in found), self._be(found)
         place = f'{asked.relation} the {asked.anchor}'
         text = f'{place}{" there was" if self._in_time else ""}: {things}.'

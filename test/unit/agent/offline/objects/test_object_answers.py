@@ -197,6 +197,7 @@ def test_what_the_robot_put_where_nobody_looked_since() -> None:
 
     assert asked('Where is the cup?').startswith('I put the red cup on the blue bowl')
     assert 'I put the red cup on the blue bowl' in asked('What is in the blue bowl?')
+    assert asked('Is the cup in the blue bowl?').startswith('Yes: I put the red cup on the blue bowl')
 
 
 def test_both_of_two_things() -> None:
