@@ -42,6 +42,7 @@ from remembr_ros.agent.offline.answer_sentences import (
 )
 from remembr_ros.agent.offline.named_scope import NamedScope, around_here
 from remembr_ros.agent.offline.not_seen import FOREIGN, absence_claim, no_answer
+from remembr_ros.agent.offline.question_terms import has_digit
 from remembr_ros.agent.offline.relation import RelationKind
 from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.agent.planner import Progress, Run
@@ -56,7 +57,8 @@ STAY_POOL = 300  # Memories looked at for a question about how long: a stay may 
 TWICE_NS = 3_600 * NS  # what is so long around a moment has another one: 9 o'clock is in the evening, too
 ALL = 1_000  # and for how many there are, how often, and all of them: as many as a recall gives
 
-HARDLY = 0.1  # of what is so unlikely three of a hundred are there: who asks whether is told no
+HARDLY = 0.1  # of what is so unlikely three of a hundred are there: who asks whether is told no,
+MANY = 100  # if so many memories could have named it: each leaves most things out
 
 _INDEFINITE = any_case(r'(?:an?|any|some) ')
 """Who asks for any near something will take the one that was seen best."""
@@ -84,7 +86,7 @@ def answer_from_sights(  # noqa: PLR0917
             return no_answer(FOREIGN)
     run.check()
     run.on_progress(Progress('answering', f'{len(found.hits)} of {total} memories fit', len(found.hits)))
-    if not found.claim and request.relation is None and _is_hardly_named(request, found.hits):
+    if not found.claim and total >= MANY and _is_hardly_named(request, found.hits):
         claim = absence_claim(request, question, recall, scope, total)
         claim = replace(claim, confidence=min(claim.confidence, 1.0 - HARDLY))
     elif found.claim:
@@ -105,9 +107,10 @@ def answer_from_sights(  # noqa: PLR0917
 
 def _is_hardly_named(request: Request, hits: Sequence[Hit]) -> bool:
     """Tell whether it is asked whether a thing was seen of which no memory has a word."""
-    if request.kind is not Kind.BINARY or not hits or hits[0].score >= HARDLY:
+    if request.kind is not Kind.BINARY or request.relation or not hits or hits[0].score >= HARDLY:
         return False
-    return not any(any(words_found(request, hit.memory)) for hit in hits)
+    # What has a number in its name, an 18-wheeler, others call otherwise.
+    return not has_digit(request.target) and not any(any(words_found(request, hit.memory)) for hit in hits)
 
 
 def _anchors(request: Request) -> str:
