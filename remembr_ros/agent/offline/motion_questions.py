@@ -11,7 +11,7 @@ from remembr_ros.agent.model.quoting import any_case, masked
 from remembr_ros.agent.model.relevance_model import PERHAPS, as_good_as_best
 from remembr_ros.agent.model.same_place import span, stays
 from remembr_ros.agent.offline.anchored_search import find_anchor, stay_at
-from remembr_ros.agent.offline.not_seen import UNTOLD
+from remembr_ros.agent.offline.not_seen import SURE, UNTOLD
 from remembr_ros.agent.offline.question_terms import said_in, target_of
 from remembr_ros.agent.offline.relation import PASSED, RelationKind, parse_relation, unfronted
 from remembr_ros.agent.offline.request import Request
@@ -25,7 +25,6 @@ from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.timestamps import NS
 
 EDGE_NS = 60 * NS  # How the robot moved is read this far around a time, since neighbours tell of each other
-SURE = 0.9  # What is measured holds; whether the question was understood, the rules do not know
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from remembr_ros.timestamps import format_clock
 
 NAME = 'offline'  # of the planner, in its answers
 
+SURE = 0.9  # What is counted or measured holds; whether the question was understood, the rules do not know
 UNTOLD = 0.2  # How sure it is that a thing was not there, where nobody could have seen it
 
 READING = frozenset(('scene_text', 'none'))  # Captioners that see no things

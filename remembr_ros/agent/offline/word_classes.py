@@ -28,6 +28,16 @@ def classes_of(kind: str, form: Callable[[str], str] = str) -> dict[str, list[st
 
 
 @cache
+def said_by(name: str) -> str:
+    """Return a pattern of what the words of a class say, in which '_' is a space and '*' any ending.
+
+    :raises KeyError: there is no class of this name
+    """
+    listed = '|'.join(sorted(word_class(name)))
+    return rf'\b(?:{listed})\b'.replace('_', ' ').replace('*', r'\w*')
+
+
+@cache
 def _listed() -> dict[str, str]:
     loaded: dict[str, str] = yaml.safe_load(files(__package__).joinpath('words.yaml').read_text('utf-8'))
     return loaded

@@ -13,6 +13,7 @@ from remembr_ros.agent.model.english import Tree, is_there, parse
 from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.offline.reader.sides import SIDES, find_sides, order_of, outcomes_of, which_ones
 from remembr_ros.agent.offline.request import Request
+from remembr_ros.agent.offline.word_classes import said_by
 from remembr_ros.geometry import Point
 from remembr_ros.memory.deeds.names import DeedNames, DeedPhrase
 from remembr_ros.memory.deeds.query import HANDLING, STAY, DeedOrder, DeedQuery
@@ -29,28 +30,18 @@ _AUX = r"(?:did|do|does|have|has|had|was|were|is|are|am|could|can|will)(?:n['\u2
 class DeedAsked(Enum):
     """What a question asks of deeds, with the words that ask for it; the first that is found counts."""
 
-    HOW_OFTEN = r'\b(?:how (?:often|frequently|many times)|number of times)\b'  # a count, also of days
+    HOW_OFTEN = said_by('how_often')  # a count, also of days
     DAYS = r'\b(?:what|which|all|each|the|how many) (?:\w+ )?(?:days|dates)\b'
     FROM_HERE = r'\bhow (?:far|many met\w+)\b.*\bfrom (?:here|where (?:you|we|i) (?:are|am))\b'
-    DISTANCE = r'\bhow (?:far|many (?:met|kilomet)\w+|much (?:ground|distance))\b|\bdistance\b|\bmileage\b'
-    DURATION = (
-        r'\bhow (?:long|much (?:of (?:your|the) )?time|many (?:seconds|minutes|hours))\b(?! ago)|\bduration\b'
-        r"|\bwhat(?:['\u2019]s| was| is) (?:the|your) (?:longest|shortest|quickest|fastest)\b"
+    DISTANCE = said_by('how_far')
+    DURATION = said_by('how_long') + (
+        r"(?! ago)|\bwhat(?:['\u2019]s| was| is) (?:the|your) (?:longest|shortest|quickest|fastest)\b"
     )
-    COUNT = r'\bhow (?:often|frequently|many)\b|\bnumber of\b|\bhow regularly\b'
-    WHY = (
-        r'\b(?:why|reasons?|how come|what happened (?:to|with))\b'
-        r'|\bwhat (?:caused|made|stopped|kept)\b(?=.*\b(?:fail|stop|late|from)\w*)'
-    )
-    PROBLEMS = (
-        r'\b(?:problem|trouble|issue|error|failure|difficult|mishap|incident|hiccup|hitch|snag)\w*\b'
-        r'|\b(?:went|go|goes|gone|going) (?:wrong|badly|awry)\b|\bgo smoothly\b'
-    )
-    HIGHLIGHTS = (
-        r'\b(?:highlights?|memorable|remarkable|noteworthy|notable|unusual|special|exciting|interesting'
-        r'|st[ao]\w*d out|out of the ordinary|moments|worth (?:mention|tell|not)\w*|surpris\w+)\b'
-    )
-    BRIEFLY = r'\b(?:brief(?:ly)?|short|summar\w+|nutshell|overview|rough(?:ly)?|few words|quick(?:ly)?)\b'
+    COUNT = said_by('how_many')
+    WHY = said_by('why') + r'|\bwhat (?:caused|made|stopped|kept)\b(?=.*\b(?:fail|stop|late|from)\w*)'
+    PROBLEMS = said_by('problems')
+    HIGHLIGHTS = said_by('highlights')
+    BRIEFLY = said_by('briefly')
     TIME = (
         rf'(?:^|[?!,;:.\u2013-] ?|\band |\bat )(?:since )?when\b(?= {_AUX}\b|\W*$)'
         r'|\b(?:what|which) time\b|\b(?:on )?(?:what|which) (?:day|date)\b|\bhow long ago\b'
@@ -63,11 +54,6 @@ class DeedAsked(Enum):
     )
     WHETHER = r'(?!)'  # by how a question begins
     DEEDS = r''
-
-    @property
-    def pattern(self) -> re.Pattern[str]:
-        """The words that ask for it."""
-        return any_case(self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +74,12 @@ class DeedRequest:
     yes: bool
     says: str
 
+    def has(self, name: str) -> bool:
+        """Tell whether it has words of a class."""
+        return any_case(said_by(name)).search(self.says) is not None
 
-AVERAGE = any_case(r'\b(?:averag\w+|usually|typical(?:ly)?|normally|generally|mean|as a rule)\b')
-TOTAL = any_case(
-    r'\b(?:in (?:total|all|sum)|total|al(?:l )?together|overall|added up|sum|combined'
-    r'|how much (?:of \w+ )?time)\b'
-)
-DISTINCT = any_case(
-    r'\b(?:different|distinct|various|separate)\b|\bhow many (?:things|items|objects|rooms|places|kinds)\b'
-)
+
+SEEN = any_case(said_by('seen'))
 NEVER = any_case(
     r'\bnever\b|\bnot (?:\w+ )?(?:touch|handl|pick|us|mov|visit|been|be|go|enter|put|ha|open|clean|ta)\w*'
     r"|\b(?:did|have|has|had|was|were)(?:n['\u2019]?t| (?:you|we|i|it) not)\b|\bst(?:ay|ayed) (?:out of"
@@ -105,19 +88,6 @@ NEVER = any_case(
 STEPS = any_case(r'\b(?:steps?|stages?|phases?)\b(?! (?:back|aside|by step|forward))')
 """What more a question may say."""
 _SELF = any_case(r"\b(?:you|your|yours|yourself|we|us|our|the robot|robot's)\b")
-SEEN = any_case(
-    r'\b(?:see|saw|seen|seeing|camera|in(?:to)? (?:view|sight)|come across|notice[ds]?'
-    r'|spot(?:ted)?|observed?|look(?:s|ed)? like)\b'
-)
-_DOING = any_case(
-    r'\b(?:do|did|done|doing|happen\w*|get up to|got up to|busy|spen[dt]|work\w*|achieve\w*'
-    r'|accomplish\w*|up to'
-    r'|in (?:your )?hands?|in the middle of|account of|log|report|diary|deeds|jobs|tasks|activities)\b'
-)
-DETAIL = any_case(
-    r'\b(?:detail\w*|exactly|everything|in detail|step by step|precisely|each|every|all|full)\b'
-)
-TRIED = r'\b(?:tr(?:y|ied|ies)|attempt\w*)\b'
 _LASTS = any_case(r'(?<!\bthe)(?<!\byour)(?<!\bvery) last(?=\W*$| (?:for|on average)\b)')
 _TAKE = r'\bt(?:ake|ook)\b(?=.* (?:to|out of)\b)'
 _MOVE = (
@@ -135,10 +105,11 @@ _FOUND = any_case(r'\b(?:find|found)\b')
 _ENDED = any_case(r'\bend(?:ed)? up\b')
 _FROM, _CAME = any_case(r'\bfrom\W*$'), any_case(r' (?:from|out of) (?!.* to )')
 _AT = r'\b(?:was|were) (?:you|we|the robot)(?: (?:ever|last|first))? (?:in|at|inside)\b'
-_WAS_AT, _WAS = any_case(_AT), any_case(r'\b(?:was|were) (?:you|we|the robot)\b|\byou (?:ever )?been\b')
+_WAS_AT = any_case(_AT)
 _BEEN = any_case(rf'\b(?:been|enter\w*|visit\w*|set foot|inside|go|went|gone)\b|{_AT}')
 _GENERIC = {DeedAsked.PROBLEMS, DeedAsked.WHY, DeedAsked.OUTCOME, DeedAsked.HIGHLIGHTS, DeedAsked.DISTANCE}
 """What is asked of deeds alone, whoever is said to have done them."""
+_LASTING = any_case('|'.join(map(said_by, ('average', 'total'))))
 _SAID_BY_ITSELF = (DeedAsked.HIGHLIGHTS, DeedAsked.PROBLEMS, DeedAsked.BRIEFLY, DeedAsked.WHY)
 _CAME_OUT = any_case(r'\b(things?|items?|objects?|what|that|which|\w+s) came out of\b')
 """Of things: somebody put them there."""
@@ -147,12 +118,6 @@ _NEXT = any_case(r'\b(?:next|then|afterwards?)\W*$')
 _YES = any_case(rf'(?:^|[.!?;:,] ?(?:(?:but|and|so) )?)\W*{_AUX}\b')
 _UNREAD = frozenset('before after during while whilst until since between following'.split())
 """Words of time that are not read where there is no model of English."""
-MOST_WORDS = 5  # of the name of one of the things
-_WHICH_OF = (
-    r'^(?P<list>[^:?]+?) ?[:\u2013\u2014-] ?(?:which|what)\b.*\b(?:these|them|those|the \w+)\b',
-    r'\b(?:which|what) of (?:these|the following|them)\b.*?[:\u2013\u2014] ?(?P<list>[^:?]+)',
-    r'\bwhich\b.*?, ?(?P<list>(?:[^,?]+, ?)*[^,?]+\bor\b[^,?]+)\W*$',
-)
 
 
 def parse_deeds(text: str) -> DeedRequest | None:
@@ -163,11 +128,11 @@ def parse_deeds(text: str) -> DeedRequest | None:
     text = _GOT.sub('you drive', _CAME_OUT.sub(r'\1 picked from', ' '.join(text.split())))
     if not is_there() and not _UNREAD.isdisjoint(words(text)):
         return None
-    asked = next(asked for asked in DeedAsked if asked.pattern.search(text))
+    asked = next(asked for asked in DeedAsked if any_case(asked.value).search(text))
     yes = _YES.search(text) is not None
     if asked is DeedAsked.HOW_OFTEN:
         asked = DeedAsked.COUNT
-    elif asked is DeedAsked.DEEDS and (AVERAGE.search(text) or TOTAL.search(text)):
+    elif asked is DeedAsked.DEEDS and _LASTING.search(text):
         asked = DeedAsked.DURATION  # 'What does an introduction take you on average?'
     elif yes and asked in (DeedAsked.DEEDS, DeedAsked.ROOMS):
         asked = DeedAsked.WHETHER
@@ -180,25 +145,12 @@ def parse_deeds(text: str) -> DeedRequest | None:
         sides[side.name] = text[first.start : last.start + len(last.text)]
         main = f'{main[: tree.words[side.start].start]} {main[end.start + len(end.text) :]}'
     if asked in _SAID_BY_ITSELF:
-        main = asked.pattern.sub(' ', main)
-    if 'at' in sides and 'before' in sides and 'after' not in sides:
-        sides['after'] = sides.pop('at')  # 'When he asked, how far did you drive until you were there?'
+        main = any_case(asked.value).sub(' ', main)
     right = any(side.right for side in found)
     if sides.keys() & {'at', 'after'} and _NEXT.search(main):  # 'When he asked, what did you do next?'
         right, main = True, _NEXT.sub('', main)
         sides['after'] = sides.pop('at', '') or sides['after']
     return DeedRequest(asked, main, sides, right, yes, text)
-
-
-def several_named(text: str) -> tuple[tuple[str, ...], str]:
-    """Return the things of which one is asked for, and the question without them; none: all of it."""
-    for pattern in _WHICH_OF:
-        if found := re.search(pattern, text, re.IGNORECASE):
-            parts = re.split(r', ?(?:and|or|nor) |,|\b(?:and|or|nor)\b', found['list'])
-            names = tuple(part.strip() for part in parts if part.strip())
-            if len(names) > 1 and all(len(name.split()) <= MOST_WORDS for name in names):
-                return names, f'{text[: found.start("list")]} {text[found.end("list") :]}'
-    return (), text
 
 
 def build_deed_query(
@@ -209,7 +161,7 @@ def build_deed_query(
     :param scope: the time, the robots and the map that the question is about
     """
     main, sides = names.read(asked.main), dict[str, DeedQuery]()
-    for name in (name for name in _SIDES if name in asked.sides):
+    for name in sorted(asked.sides):
         meant = sides.get('after') or sides.get('at') or main.query(bare=True)
         side = _clause(asked.sides[name], names, scope, meant)
         if side is None:
@@ -220,9 +172,8 @@ def build_deed_query(
         at = sides.pop('during')
     elif at is not None and not main.says_nothing:
         sides['during'] = at
-    query = (
-        at if at and main.says_nothing else _main(asked, main, names, request, scope, anchored=bool(sides))
-    )
+    own = at if main.says_nothing else None
+    query = own or _main(asked, main, names, request, anchored=bool(sides))
     if query is None:
         return None
     query = _as_said(query, asked, main)
@@ -259,14 +210,8 @@ def _as_said(query: DeedQuery, asked: DeedRequest, main: DeedPhrase) -> DeedQuer
         came = _FROM.search(asked.says) or (not query.object and _CAME.search(asked.says))
         kind = 'pick' if came else 'place'
         query = replace(query, kind=HANDLING if asked.asked is DeedAsked.DURATION else kind)
-    place = next((name for name in main.of('place') if name == query.attribute), '')
-    if asked.yes and query.kind and place:  # what only sounds like it is another place
-        query = replace(query, attribute='', place=place)
-    if asked.asked is DeedAsked.WHERE and not query.kind and _FOUND.search(asked.main):
-        query = replace(query, kind='pick')
-    if asked.asked in (DeedAsked.WHY, DeedAsked.PROBLEMS) and query.place and not query.attribute:
-        query = replace(query, attribute=query.place, place='')  # the lift that did not open is in the reason
-    return query
+    found = asked.asked is DeedAsked.WHERE and not query.kind and _FOUND.search(asked.main)
+    return replace(query, kind='pick') if found else query
 
 
 def _selected(query: DeedQuery, asked: DeedRequest, here: Point | None) -> DeedQuery:
@@ -282,7 +227,7 @@ def _selected(query: DeedQuery, asked: DeedRequest, here: Point | None) -> DeedQ
     if last or (limit and 'before' in asked.sides and 'after' not in asked.sides):
         order = DeedOrder.LAST
     outcomes = outcomes_of(asked.says)
-    if asked.asked is DeedAsked.COUNT and re.search(TRIED, asked.says, re.IGNORECASE):
+    if asked.asked is DeedAsked.COUNT and asked.has('tried'):
         outcomes = ()
     if asked.asked in (DeedAsked.WHY, DeedAsked.PROBLEMS) and 'cancelled' not in outcomes:
         outcomes = ('failed', 'cancelled')
@@ -290,14 +235,13 @@ def _selected(query: DeedQuery, asked: DeedRequest, here: Point | None) -> DeedQ
     return replace(query, order=order, here=here, nth=nth, limit=limit, outcomes=outcomes)
 
 
-_SIDES = ('at', 'after', 'before', 'during')
 _OF_ANY = (DeedAsked.DEEDS, DeedAsked.BRIEFLY, DeedAsked.COUNT)
 _OF_ITSELF = (DeedAsked.DURATION, DeedAsked.DISTANCE, DeedAsked.TIME, DeedAsked.WHERE)
 _OF_ALL = (DeedAsked.COUNT, DeedAsked.DAYS, DeedAsked.HIGHLIGHTS, DeedAsked.BRIEFLY)
 
 
 def _main(  # noqa: PLR0911
-    asked: DeedRequest, main: DeedPhrase, names: DeedNames, request: Request, scope: Scope, *, anchored: bool
+    asked: DeedRequest, main: DeedPhrase, names: DeedNames, request: Request, *, anchored: bool
 ) -> DeedQuery | None:
     """Return what is asked for, apart from its relations."""
     about_self = bool(_SELF.search(asked.says)) or request.own
@@ -306,25 +250,22 @@ def _main(  # noqa: PLR0911
         return DeedQuery(kind=STAY) if about_self else None
     things = main.of('object')
     places = [*main.of('place'), *main.unknown]
-    if about_self and scope.place is not None and main.says_nothing and _WAS.search(asked.main):
-        return DeedQuery(kind=STAY)  # 'How often were you', of a place that is in the scope
     if about_self and not things and places and (_BEEN if asked.yes else _WAS_AT).search(asked.main):
         return DeedQuery(kind=STAY, place=' '.join(places))
     of_time = (request.window.after_ns, request.window.before_ns) != (None, None)
-    if of_time and main.says_nothing and DETAIL.search(asked.says):
+    if of_time and main.says_nothing and asked.has('detail'):
         return DeedQuery()
-    others = [f'{word} {name}' for word in (*main.unknown, *main.of('')) for name in things]
-    if asked.yes and main.kind and (other := [thing for thing in others if thing in asked.main.lower()]):
-        return DeedQuery(main.kind, other[0])  # the green laptop is not the blue one
+    others = (f'{word} {name}' for word in (*main.unknown, *main.of('')) for name in things)
+    other = next((thing for thing in others if thing in asked.main.lower()), '')
+    if other and main.kind and asked.asked is DeedAsked.WHETHER:
+        return DeedQuery(main.kind, other)  # the green laptop is not the blue one
     if not main.says_nothing and (main.names or not main.unknown):
         query = names.meant(main, exactly=asked.yes, outcomes=outcomes_of(asked.says))
         moved = asked.asked is DeedAsked.COUNT and MOVED.search(asked.says)  # 'was it moved', by whoever
         own = about_self or generic or (main.kind and not main.weak)
         if query is not None:
             return query if own or moved or STEPS.search(asked.says) else None
-    if main.kind and not main.names and order_of(asked.main) is not DeedOrder.FIRST:
-        return DeedQuery(main.kind)  # 'your longest drive'
-    whatever = about_self and asked.asked in _OF_ANY and _DOING.search(asked.says)
+    whatever = about_self and asked.asked in _OF_ANY and asked.has('doing')
     if generic or (whatever and (of_time or not main.unknown)):
         return DeedQuery()
     if asked.asked is DeedAsked.WHETHER and about_self and main.kind and (main.names or main.unknown):

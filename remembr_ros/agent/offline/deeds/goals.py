@@ -8,7 +8,7 @@ from dataclasses import replace
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim, choose
 from remembr_ros.agent.model.relevance_model import PERHAPS
-from remembr_ros.agent.offline.deeds.deed_claims import SURE
+from remembr_ros.agent.offline.not_seen import SURE
 from remembr_ros.agent.offline.reader.wish import GoalRequest, is_furniture, read_goal
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.agent.offline.word_classes import word_class

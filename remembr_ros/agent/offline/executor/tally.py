@@ -10,8 +10,8 @@ from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Claim, shown, yes_or_no
 from remembr_ros.agent.model.relevance_model import PERHAPS
 from remembr_ros.agent.offline.deeds.deed_request import MOVED, SEEN
-from remembr_ros.agent.offline.executor.took_place import SURE, Selection, TookPlace
-from remembr_ros.agent.offline.not_seen import no_answer
+from remembr_ros.agent.offline.executor.took_place import Selection, TookPlace
+from remembr_ros.agent.offline.not_seen import SURE, no_answer
 from remembr_ros.agent.offline.reader.contrast import Among, ComparedBy, Contrast, read_contrast
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.geometry import Point, distance
@@ -75,6 +75,9 @@ def answer_contrast(
     if asked.group == 'object' and (told[0] is None or asked.grouped in told[0].unknown):
         # No log has names of sorts, as of 'each plant'.
         sort, told = asked.grouped, [tally.took_place.of(asked.sides[0].removesuffix(asked.grouped))]
+    if asked.names and asked.among is Among.LIMIT:  # nothing was done to what nobody knows
+        told = [found if found and not found.unknown else Selection((), 'deeds') for found in told]
+        asked = replace(asked, said=(*asked.said, *asked.names))
     for name, found in zip(asked.names, told, strict=bool(asked.names)):
         if found is None or found.unknown:
             unknown = no_answer(f'I know nothing of "{name}", so I cannot compare it.')
@@ -126,6 +129,11 @@ class _Tally:
             if value is None:
                 return no_answer(f'I do not know that of {name}, so I cannot compare it.')
             values.append(_Value(name, value, occurrences, found.by))
+        if asked.among is Among.LIMIT:
+            hits = hits_of(deed for side in values for deed in side.occurrences[:1])
+            such = [side.name for side in values if asked.least <= side.value <= asked.fewest]
+            text = f'{"" if asked.fewest else "Not "}{", ".join(such)}.' if such else 'None of them.'
+            return Claim(Kind.TEXT, text, hits) if hits else no_answer('I remember none of these.')
         ordered = sorted(values, key=lambda side: -side.value if asked.most else side.value)
         alike = ordered[0].value == ordered[1].value
         texts = [f'{side.name}, {self._said(side)}' for side in (values if asked.yes else ordered)]

@@ -1,6 +1,6 @@
 """What took place of that which a simple question names: deeds, stays, motion, objects, sights."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -12,6 +12,7 @@ from remembr_ros.agent.model.relevance_model import as_good_as_best, find_sighti
 from remembr_ros.agent.model.same_place import span
 from remembr_ros.agent.offline.deeds.deed_request import MOVED, SEEN, DeedAsked, build_deed_query, parse_deeds
 from remembr_ros.agent.offline.named_scope import named_in
+from remembr_ros.agent.offline.not_seen import SURE
 from remembr_ros.agent.offline.objects.object_request import parse_object_request
 from remembr_ros.agent.offline.question_terms import target_of
 from remembr_ros.agent.offline.request import parse_request
@@ -29,8 +30,8 @@ from remembr_ros.memory.objects.query import FoundObject, ObjectQuery
 from remembr_ros.memory.objects.wording import described
 from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.memory.recall_protocol import Recall
+from remembr_ros.timestamps import format_clock
 
-SURE = 0.9  # what is counted holds; whether the question was understood, the rules do not know
 _ENDED = any_case(
     r"(?P<no>\b(?:not|never)\s|n['\u2019]t\s)?"
     r'(?:\b(?:fail(?:ed|s|ures?)?|(?:go|went|gone|going) wrong|problems?|trouble|cancel(?:led|ed)?|aborted)\b'
@@ -79,6 +80,15 @@ class Selection:
     known: Sequence[str] = ()
 
 
+def listed(question: Question, occurrences: Iterable[Occurrence]) -> str:
+    """Return when some began, and what they were."""
+    return '; '.join(
+        f'{format_clock(one.start_ns, question.zone)[:16]} '
+        f'{f"In {one.where}" if one.facts.kind == STAY else one.memory.caption.rstrip(".")}'
+        for one in occurrences
+    )
+
+
 def _ended(text: str) -> tuple[Outcome, ...]:
     """Return how deeds ended that a text is about; none: however."""
     found = _ENDED.search(text)
@@ -95,7 +105,7 @@ class TookPlace:
     """
 
     def __init__(self, question: Question, recall: Recall, scope: Scope) -> None:
-        self._question, self.recall, self.scope = question, recall, scope
+        self.question, self.recall, self.scope = question, recall, scope
         self.source = OccurrenceSource(recall)
 
     @cached_property
@@ -123,7 +133,7 @@ class TookPlace:
 
     def place(self, text: str) -> NamedPlace | None:
         """Return the named place that a text names."""
-        found = named_in(text, self._question.places.all)
+        found = named_in(text, self.question.places.all)
         return found[0][1] if found else None
 
     def things(self, text: str) -> Sequence[FoundObject]:
@@ -159,28 +169,20 @@ class TookPlace:
         of_noun = noun is not None and is_same_kind(noun[1].lower(), phrase.kind)  # 'which drives'
         if not (own or ended or phrase.names or (phrase.kind and (of_noun or not phrase.weak))):
             return None
-        query: DeedQuery | None = None
         said = [name for name, _ in phrase.names if name not in _AROUND]
         if own and MOVED.search(text) and not (said or phrase.unknown):
-            query = DeedQuery('place')  # whatever was moved was put down
-        elif not (phrase.names or phrase.kind) and (ended or own):
-            verbs = {word.lemma for word in parse(plain) if word.pos == 'VERB'}
-            query = DeedQuery() if verbs <= _DO else None
-        elif (of_noun or ended) and phrase.kind and not own and not phrase.names:
-            query = DeedQuery(phrase.kind)
-        elif not own:
-            query = self.names.meant(phrase, exactly=True)
-        if query is None and own:
-            request = parse_request(text, self._question.now_ns, self._question.zone)
-            asked = replace(asked, asked=DeedAsked.WHETHER, yes=True)
-            query = build_deed_query(asked, self.names, request, self._question, self.scope)
-        if query is None and own and not said and not phrase.unknown and phrase.kind:
-            query = DeedQuery(phrase.kind)
-        if query is None:
+            query: DeedQuery | None = DeedQuery('place')  # whatever was moved was put down
+        else:
+            request = parse_request(text, self.question.now_ns, self.question.zone)
+            whatever = {word.lemma for word in parse(plain) if word.pos == 'VERB'} <= _DO
+            strictly = own if phrase.names or phrase.kind else not whatever  # else all deeds are meant
+            what = DeedAsked.WHETHER if strictly else DeedAsked.HIGHLIGHTS
+            asked = replace(asked, asked=what, yes=True)
+            query = build_deed_query(asked, self.names, request, self.question, self.scope)
+        if query is None or (query.names_nothing and not phrase.says_nothing):
             return None
-        kind = (
-            f'{query.kind.removesuffix("ing")}e' if query.kind in MOVES else query.kind
-        )  # a deed, no motion
+        moves = query.kind in MOVES  # a deed, no motion
+        kind = f'{query.kind.removesuffix("ing")}e' if moves else query.kind
         query = replace(query, kind=kind, nth=None, limit=None, never='', right=False, scope=self.scope)
         every = choose_deeds(replace(query, outcomes=ended or query.outcomes), self.source).every
         known = [word for word in words(text) if self.names.knows(word)]
@@ -232,7 +234,7 @@ class TookPlace:
         if not hits:
             return None
         best = as_good_as_best(hits)
-        stays = listing(best, self._question.same_place, self.recall).stays
+        stays = listing(best, self.question.same_place, self.recall).stays
         names = self.source.places.names_of([stay[0].memory for stay in stays])
         made = [
             Occurrence(

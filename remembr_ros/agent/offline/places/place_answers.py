@@ -11,8 +11,8 @@ from remembr_ros.agent.model.grounding import Choice, Claim, shown, yes_or_no
 from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.offline.answer_sentences import what_is_there
 from remembr_ros.agent.offline.executor.tally import answer_contrast
-from remembr_ros.agent.offline.executor.took_place import SURE
 from remembr_ros.agent.offline.named_scope import named_in
+from remembr_ros.agent.offline.not_seen import SURE
 from remembr_ros.agent.offline.question_terms import target_of
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.agent.offline.word_classes import word_class

@@ -130,6 +130,11 @@ _LISTED = any_case(r'^(?P<frame>[^,:;]+?) ?[,:;\u2013-] ?(?P<list>(?!or\b|and\b)
 _OF_LIST = any_case(
     r'^\W*(?:of|between|among) (?P<list>.+? (?:and|or) .+?), (?P<frame>(?:which|what|who)\b.*)$'
 )
+_OF_THESE = r'(?P<frame>(?:which|what) of (?:these|those|them|the following)\b'
+_AMONG = (
+    any_case(rf'^{_OF_THESE}[^:]*?) ?[:\u2013\u2014-] ?(?P<list>.+ (?:and|or) .+)$'),
+    any_case(rf'^(?P<list>.+ (?:and|or) .+?) ?[,:\u2013\u2014-] ?{_OF_THESE}.*)$'),
+)
 _WHERE = any_case(
     r'^\W*where(?= (?:did|were|have|had) (?:you|we|the robot) (?:(?:be|been|stay|spend|go) )?(?:the )?'
     r'(?:most|least|longest|shortest)\b)'
@@ -275,7 +280,7 @@ def _either(text: str) -> Contrast | None:
     """Read 'what did you see first, X or Y', 'were you longer in X or in Y', 'of X and Y which is nearer'."""
     by = _BY.search(text)
     if by is None:
-        return None
+        return _among(text)
     measure, most = _MEASURES[by['by'].lower()]
     if by[0].lower().endswith('time') and measure is ComparedBy.COUNT:
         measure = ComparedBy.SECONDS
@@ -293,6 +298,18 @@ def _either(text: str) -> Contrast | None:
         frame = frame[: to.start()]
     sides = tuple(_side(frame, part) for part in parts)
     return Contrast(sides, tuple(map(_name, parts)), measure, most, anchor=anchor)
+
+
+def _among(text: str) -> Contrast | None:
+    """Read 'X, Y and Z: which of them did you see'."""
+    listed = next((found for pattern in _AMONG if (found := pattern.match(text))), None)
+    if listed is None:
+        return None
+    frame, none = _NEVER.subn('', listed['frame'])
+    parts, most = _parts(listed['list']), 0.0 if none else float('inf')
+    sides = tuple(_side(frame, part) for part in parts)
+    names = tuple(map(_name, parts))
+    return Contrast(sides, names, among=Among.LIMIT, least=0.0 if none else 1.0, fewest=most)
 
 
 def _parts(listed: str) -> list[str]:

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from remembr_ros.agent import offline
-from remembr_ros.agent.offline.word_classes import classes_of, word_class
+from remembr_ros.agent.offline.word_classes import classes_of, said_by, word_class
 
 
 def test_a_class_has_the_words_of_the_classes_in_it() -> None:
@@ -27,6 +27,15 @@ def test_classes_of_a_kind_are_known_by_the_words_that_name_them() -> None:
     assert classes_of('shade')['gray'] == ['grey', 'white', 'black']
     assert classes_of('shade')['green'] == []
     assert classes_of('like', str.upper)['SPHERICAL'] == ['apple', 'ball', 'orange']
+
+
+def test_what_a_class_says_has_spaces_and_any_ending() -> None:
+    said = re.compile(said_by('highlights'))
+    assert [found[0] for found in said.finditer('a surprising thing, out of the ordinary')] == [
+        'surprising',
+        'out of the ordinary',
+    ]
+    assert not said.search('an especially usual day')
 
 
 def test_each_class_is_there_once() -> None:

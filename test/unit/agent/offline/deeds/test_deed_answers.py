@@ -328,3 +328,21 @@ def test_where_a_drive_failed_to_go_the_robot_was_not():
     failed = put(2, 5.0, kind='go', place='ward', outcome='failed', reason='the door is shut')
     assert ask('Have you been to the ward?', (*DONE, failed)).binary is False
     assert ask('Have you been to the ward?', (*DONE, *CARRIED)).binary is True
+
+
+@pytest.mark.parametrize(
+    ('text', 'told'),
+    [
+        ('How did the tea demo go?', 'it spilt: failed.'),
+        ('What was the outcome of the tea demo?', 'it spilt: failed.'),
+        ('Did the tea demo work?', 'No: '),
+        ('Was the tea demo successful?', 'No, '),
+        ('Which deeds failed?', 'it spilt'),
+        ('Which of these did you not put anywhere: the cup, the plate or the red keys?', 'Not the plate.'),
+    ],
+)
+def test_how_a_deed_ended_and_which_of_several_was_not_done(text, told):
+    spilt = put(2, 1.0, kind='demo', object='tea demo', outcome='failed', reason='it spilt')
+    answer = ask(text, (*SEEN, *DONE, spilt))
+    assert told in answer.text
+    assert answer.confidence > 0.5
