@@ -147,7 +147,7 @@ def answer_deeds(  # noqa: PLR0911
     claim = tells(about) if found.found or tells in _OF_NONE else about.none()
     if claim is None:
         return None
-    said = words(asked.says) if claim.denies else []
+    said = words(asked.says) if claim.denies or not found.found else []
     known = [word for word in said if word not in STOP_WORDS and names.knows(word)]
     sides = [side.says for side in (query.after, query.before, query.during) if side is not None]
     never = query.never == 'place' or (query.never and not names.read(asked.main).names)
