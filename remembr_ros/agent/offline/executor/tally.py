@@ -10,14 +10,14 @@ from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Claim, shown, yes_or_no
 from remembr_ros.agent.model.relevance_model import PERHAPS
 from remembr_ros.agent.offline.deeds.deed_request import MOVED, SEEN
-from remembr_ros.agent.offline.executor.took_place import Selection, TookPlace
+from remembr_ros.agent.offline.executor.took_place import Selection, TookPlace, listed
 from remembr_ros.agent.offline.not_seen import SURE, no_answer
 from remembr_ros.agent.offline.reader.contrast import Among, ComparedBy, Contrast, read_contrast
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.deeds.deed import DeedFacts
 from remembr_ros.memory.deeds.occurrences import hits_of
-from remembr_ros.memory.deeds.query import STAY, Occurrence, is_named
+from remembr_ros.memory.deeds.query import Occurrence, is_named
 from remembr_ros.memory.deeds.summary import by_day, days_without, kinds_said, times_said
 from remembr_ros.memory.deeds.verbs import is_same_kind
 from remembr_ros.memory.matching.terms import words
@@ -181,7 +181,9 @@ class _Tally:
         values = [group for group in measured if asked.least <= group.value <= asked.fewest]
         if asked.group == 'each' and _COUNTS.match(asked.sides[0]):
             times = _times(len(values), told.by)
-            text = f'{_capital(times)}: {self._listed([one.occurrences[0] for one in values[-LAST:]])}.'
+            text = (
+                f'{_capital(times)}: {listed(self.question, [one.occurrences[0] for one in values[-LAST:]])}.'
+            )
             if told.by == 'motion' or not values:
                 text = f'I {_DONE.get(told.occurrences[0].facts.kind, "did so")} {times}.'
             hits = hits_of(deed for group in values or measured for deed in group.occurrences)
@@ -232,8 +234,10 @@ class _Tally:
     def _in_all(self, told: Selection, occurrences: Sequence[Occurrence]) -> Claim | None:
         """Say how many there are, or whether so many."""
         asked, number = self.asked, len(occurrences)
-        listed = f': {self._listed(occurrences[-LAST:])}' if occurrences and told.by != 'objects' else ''
-        text = f'{_times(number, told.by)}{listed}.'
+        last = (
+            f': {listed(self.question, occurrences[-LAST:])}' if occurrences and told.by != 'objects' else ''
+        )
+        text = f'{_times(number, told.by)}{last}.'
         hits = hits_of(occurrences or self.took_place.done[-1:])
         if asked.yes and hits:
             return yes_or_no(asked.least <= number <= asked.fewest, text, hits)
@@ -379,16 +383,10 @@ class _Tally:
         if self.asked.group == 'each':
             if group.by == 'objects':
                 return group.occurrences[0].facts.object
-            return f'{self._listed(group.occurrences)}{"" if counted else f" ({self._said(group)})"}'
+            return f'{listed(self.question, group.occurrences)}{"" if counted else f" ({self._said(group)})"}'
         if self.asked.among is Among.EACH and counted and not _COUNTS.match(self.asked.sides[0]):
-            return f'{group.name}: {self._listed(group.occurrences[:SHOWN])}'
+            return f'{group.name}: {listed(self.question, group.occurrences[:SHOWN])}'
         return f'{group.name}: {self._said(group)}'
-
-    def _listed(self, occurrences: Sequence[Occurrence]) -> str:
-        return '; '.join(
-            f'{format_clock(deed.start_ns, self.question.zone)[:16]} {_sentence(deed)}'
-            for deed in occurrences
-        )
 
 
 def _seconds(occurrences: Sequence[Occurrence], mean: bool) -> float:
@@ -421,12 +419,6 @@ class _Value:
 
 def _occurrence(memory: Memory) -> Occurrence:
     return Occurrence(memory.start_ns, memory.end_ns, DeedFacts(), (memory,))
-
-
-def _sentence(deed: Occurrence) -> str:
-    if deed.facts.kind == STAY:
-        return f'in {deed.where}'
-    return (deed.facts.text or deed.memory.caption).rstrip('.')
 
 
 def _capital(text: str) -> str:

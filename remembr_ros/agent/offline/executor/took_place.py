@@ -26,6 +26,7 @@ from remembr_ros.memory.deeds.query import MOVES, SIGHT, STAY, DeedQuery, Occurr
 from remembr_ros.memory.deeds.verbs import is_same_kind
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Scope
+from remembr_ros.memory.model.record import AGENT
 from remembr_ros.memory.objects.query import FoundObject, ObjectQuery
 from remembr_ros.memory.objects.wording import described
 from remembr_ros.memory.places.place import NamedPlace
@@ -82,11 +83,15 @@ class Selection:
 
 def listed(question: Question, occurrences: Iterable[Occurrence]) -> str:
     """Return when some began, and what they were."""
-    return '; '.join(
-        f'{format_clock(one.start_ns, question.zone)[:16]} '
-        f'{f"In {one.where}" if one.facts.kind == STAY else one.memory.caption.rstrip(".")}'
-        for one in occurrences
-    )
+    return '; '.join(f'{format_clock(one.start_ns, question.zone)[:16]} {_said(one)}' for one in occurrences)
+
+
+def _said(one: Occurrence) -> str:
+    """Return what something was; of a motion the memory says what was in view."""
+    if one.facts.kind == STAY:
+        return f'In {one.where}'
+    told = one.memory.caption if one.memory.source == AGENT else one.facts.text or one.memory.caption
+    return told.rstrip('.')
 
 
 def _ended(text: str) -> tuple[Outcome, ...]:
