@@ -59,7 +59,7 @@ def test_each_thing_is_one_object(kitchen: MemoryStore) -> None:
     ('text', 'said'),
     [
         ('Where is the mug?', r'The white cup was last seen on the dining table, one of 2: at \(.*'),
-        ('How many chairs are there?', r'chairs: 3 are known, .*'),
+        ('How many chairs are there?', r'Chairs: 3 are known, .*'),
         ('What is on the table?', r'On the table: (?=.*2 white cups)(?=.*book).*'),
         ('What is next to the TV?', r'Next to the TV: .*tv monitor.*'),
         ('Is there a cup on the table?', r'Yes: 2 white cups are on the .*table.*'),
