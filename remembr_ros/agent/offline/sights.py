@@ -110,7 +110,7 @@ def _is_hardly_named(request: Request, hits: Sequence[Hit]) -> bool:
     if request.kind is not Kind.BINARY or request.relation or not hits or hits[0].score >= HARDLY:
         return False
     # What has a number in its name, an 18-wheeler, others call otherwise.
-    return not has_digit(request.target) and not any(any(words_found(request, hit.memory)) for hit in hits)
+    return not has_digit(request.plain) and not any(any(words_found(request, hit.memory)) for hit in hits)
 
 
 def _anchors(request: Request) -> str:
