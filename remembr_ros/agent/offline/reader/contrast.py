@@ -397,7 +397,9 @@ def _which(text: str) -> Contrast | None:
     noun, rest = (found['noun'].lower(), text[found.end() :]) if found else ('thing', text)
     asked = Contrast((), group=_group(noun), grouped=noun)
     best = _BEST.search(rest)
-    if best and (found or _WHAT_DID.match(text)):
+    # 'Which demo took longest?' is for one of these, and not for a sort.
+    of_one = best and noun not in _GROUPS and best['by'].lower() in ('longest', 'shortest')
+    if best and not of_one and (found or _WHAT_DID.match(text)):
         measure, most = _MEASURES[best['by'].lower()]
         if measure is ComparedBy.COUNT and best[0].lower().endswith('time'):
             measure = ComparedBy.SECONDS
