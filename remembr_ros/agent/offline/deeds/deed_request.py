@@ -265,6 +265,8 @@ def _main(  # noqa: PLR0911
         own = about_self or generic or (main.kind and not main.weak)
         if query is not None:
             return query if own or moved or STEPS.search(asked.says) else None
+    if main.kind and not main.names and order_of(asked.main) is not DeedOrder.FIRST:
+        return DeedQuery(main.kind)  # 'your longest drive'
     if asked.asked is DeedAsked.COUNT and about_self and main.names:
         return main.query()  # which finds none: never
     whatever = about_self and asked.asked in _OF_ANY and asked.has('doing')

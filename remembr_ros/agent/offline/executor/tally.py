@@ -41,7 +41,7 @@ _DONE = {
 }
 _COUNTS = re.compile(r'\W*(?:how|count|number)\b', re.IGNORECASE)
 _MEAN = re.compile(r'\b(?:take|took|taken|last|lasted|need|needed)\b', re.IGNORECASE)
-_ANY_PLACE = ('room', 'place', 'area')
+_ANY_PLACE = ('room', 'rooms', 'place', 'places', 'area', 'areas')
 _GENERIC = frozenset('thing things object objects item items'.split())
 
 
@@ -179,6 +179,8 @@ class _Tally:
         """Say which groups have so much, or how many they are."""
         asked = self.asked
         values = [group for group in measured if asked.least <= group.value <= asked.fewest]
+        if not measured:
+            return None
         if asked.group == 'each' and _COUNTS.match(asked.sides[0]):
             times = _times(len(values), told.by)
             text = (
@@ -186,9 +188,8 @@ class _Tally:
             )
             if told.by == 'motion' or not values:
                 text = f'I {_DONE.get(told.occurrences[0].facts.kind, "did so")} {times}.'
-            hits = hits_of(deed for group in values or measured for deed in group.occurrences)
-            return Claim(Kind.TEXT, text, hits) if hits else None
-        if values or not measured:
+            return Claim(Kind.TEXT, text, hits_of(one for of in values or measured for one in of.occurrences))
+        if values:
             return self._each(values)
         most = max(measured, key=lambda group: group.value)
         text = f'{"none" if asked.yes else "None"} of {len(measured)}; the most is {self._told(most)}.'
@@ -298,9 +299,8 @@ class _Tally:
                 every_group.setdefault(name, [deed])
         if asked.group != 'object' or not asked.grouped or asked.grouped in _GENERIC:
             return self._of_sort(every_group)
-        noun = asked.grouped.removesuffix('s')
-        called = {name: some for name, some in every_group.items() if is_named(noun, name)}
-        seen = [thing.known for thing in self.took_place.things(noun)]
+        called = {name: some for name, some in every_group.items() if is_named(asked.grouped, name)}
+        seen = [thing.known for thing in self.took_place.things(asked.grouped)]
         return {described(known): [_occurrence(known.memory)] for known in seen} | called
 
     def _groups(self, occurrences: Sequence[Occurrence]) -> dict[str, list[Occurrence]]:
@@ -319,9 +319,10 @@ class _Tally:
 
     def _of_sort(self, groups: dict[str, list[Occurrence]]) -> dict[str, list[Occurrence]]:
         """Return the groups that are called so: of wards those that have that in their name."""
-        noun = self.asked.grouped.removesuffix('s')
-        of = {name: some for name, some in groups.items() if is_named(noun, name)}
-        return of if noun not in _ANY_PLACE and self.asked.group == 'place' and of else groups
+        noun = self.asked.grouped
+        if self.asked.group != 'place' or noun in _ANY_PLACE:
+            return groups
+        return {name: some for name, some in groups.items() if is_named(noun, name)} or groups
 
     def _kept(self, occurrences: Sequence[Occurrence]) -> list[Occurrence]:
         """Return those that are not left out."""
@@ -338,19 +339,23 @@ class _Tally:
 
     def _away(self, name: str, occurrences: Sequence[Occurrence]) -> float | None:
         """Return how far something is from the anchor, or from here [m]."""
-        here, anchor = self.question.here, self.asked.anchor
-        start = self._point(anchor, ()) if anchor else here.position if here is not None else None
-        end = self._point(name, occurrences)
-        return None if start is None or end is None else distance(start, end)
+        here, end = self.question.here, self._point(name, occurrences)
+        start = (self.question.map_id or (end and end[0]), here.position) if here else None
+        if self.asked.anchor:
+            start = self._point(self.asked.anchor, ())
+        # Between maps there is no distance.
+        return distance(start[1], end[1]) if start and end and start[0] == end[0] else None
 
-    def _point(self, name: str, occurrences: Sequence[Occurrence]) -> Point | None:
-        """Return where something is; of several the last one that was seen."""
+    def _point(self, name: str, occurrences: Sequence[Occurrence]) -> tuple[str, Point] | None:
+        """Return on which map something is, and where; of several the last one that was seen."""
         if things := self.took_place.things(name):
-            return things[0].known.position
+            return things[0].known.memory.map_id, things[0].known.position
         if place := self.took_place.place(name):
-            return place.pose.position
+            return place.memory.map_id, place.pose.position
         found = occurrences or (told.occurrences if (told := self.took_place.of(name)) else ())
-        at = [deed.memory.pose.position for deed in found if deed.memory.pose is not None]
+        at = [
+            (deed.memory.map_id, deed.memory.pose.position) for deed in found if deed.memory.pose is not None
+        ]
         return at[-1] if at else None
 
     def _size(self, name: str) -> float | None:
@@ -453,7 +458,7 @@ def _of_objects(asked: Contrast, recall: Recall, scope: Scope) -> tuple[Claim, s
         return None
     noun = asked.grouped if asked.grouped not in _GENERIC else ''
     order = ObjectOrder.LARGEST if by_size else ObjectOrder.MOST_SEEN
-    found = recall.find_objects(ObjectQuery(noun.removesuffix('s'), order=order, scope=scope)).objects
+    found = recall.find_objects(ObjectQuery(noun, order=order, scope=scope)).objects
     if not found:
         return None
     known = found[0 if asked.most else -1].known
@@ -474,7 +479,7 @@ def _by_number(asked: Contrast, recall: Recall, scope: Scope) -> tuple[Claim, st
     if asked.measure is not ComparedBy.NUMBER:
         return None
     noun = asked.grouped.removesuffix('s')
-    number_of = re.compile(rf'\b{noun}\s*(\d+)\b', re.IGNORECASE)
+    number_of = re.compile(rf'\b{noun}s?\s*(\d+)\b', re.IGNORECASE)
     having: dict[str, list[Hit]] = {}
     for memory in every(recall, scope)[0]:
         for number in {digits for text in memory.scene_text for digits in number_of.findall(text)}:

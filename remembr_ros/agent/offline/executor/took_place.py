@@ -177,6 +177,8 @@ class TookPlace:
         said = [name for name, _ in phrase.names if name not in _AROUND]
         if own and MOVED.search(text) and not (said or phrase.unknown):
             query: DeedQuery | None = DeedQuery('place')  # whatever was moved was put down
+        elif phrase.kind and not own and not said and (of_noun or ended):
+            query = DeedQuery(phrase.kind)  # 'driving failed', 'which drives took'
         else:
             request = parse_request(text, self.question.now_ns, self.question.zone)
             whatever = {word.lemma for word in parse(plain) if word.pos == 'VERB'} <= _DO
@@ -184,10 +186,12 @@ class TookPlace:
             what = DeedAsked.WHETHER if strictly else DeedAsked.HIGHLIGHTS
             asked = replace(asked, asked=what, yes=True)
             query = build_deed_query(asked, self.names, request, self.question, self.scope)
+        if query is None and own and phrase.kind and not (said or phrase.unknown):
+            query = DeedQuery(phrase.kind)  # 'how far did you drive'
         if query is None or (query.names_nothing and not phrase.says_nothing):
             return None
-        moves = query.kind in MOVES  # a deed, no motion
-        kind = f'{query.kind.removesuffix("ing")}e' if moves else query.kind
+        # 'Driving' is a deed here, and no motion.
+        kind = f'{query.kind.removesuffix("ing")}e' if query.kind in MOVES else query.kind
         query = replace(query, kind=kind, nth=None, limit=None, never='', right=False, scope=self.scope)
         every = choose_deeds(replace(query, outcomes=ended or query.outcomes), self.source).every
         known = [word for word in words(text) if self.names.knows(word)]

@@ -7,6 +7,7 @@ import pytest
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.deeds.deed import deed
 from remembr_ros.memory.model.record import Memory
 from test.unit.agent.compared_month import QUESTIONS
 from test.unit.agent.deeds_month import LOG
@@ -70,3 +71,45 @@ def test_signs_are_compared(text, told, id_):
 def test_what_nobody_can_compare_is_not_compared(text):
     answer = ask(text, READ)
     assert (answer.binary, answer.confidence < 0.5) == (None, True), answer.text
+
+
+def test_what_never_took_place_took_no_time():
+    answer = ask('How often did you put the cup for more than two hours on 2 November 2023?')
+    assert answer.confidence < 0.5 or '0 times' in answer.text or 'never' in answer.text
+
+
+def test_between_maps_there_is_no_distance():
+    upstairs = Memory(
+        'u', 'r', T, T, 'A sign: LAB 9.', Pose(1.0, 0.0), map_id='floor-2', scene_text=('LAB 9',)
+    )
+    answer = ask('Is lab 9 nearer to the exit than lab 7?', [*READ, upstairs])
+    assert (answer.binary, answer.confidence < 0.5) == (None, True), answer.text
+
+
+@pytest.mark.parametrize(
+    ('text', 'told'),
+    [
+        ('Which failed more often, driving or docking?', 'driving, 2 times; docking, once.'),
+        ('How many metres did you drive each day?', '2023-11-14: 12.0 m.'),
+        ('Which drives took longer than ten minutes?', 'None of 3; '),
+        ('How long was your longest drive?', '2023-11-14 22:1'),
+        ('What was your longest drive?', '2023-11-14 22:1'),
+    ],
+)
+def test_a_verb_that_may_only_help_is_a_kind_where_nothing_else_is_said(text, told):
+    drives = [
+        deed(
+            T + i * MINUTE,
+            T + (i + 1) * MINUTE,
+            kind='go',
+            place='hall',
+            outcome=outcome,
+            pose=Pose(4.0 * i, 0.0),
+            travelled=4.0,
+        )
+        for i, outcome in enumerate(('succeeded', 'failed', 'failed'))
+    ]
+    docked = deed(T + 9 * MINUTE, T + 10 * MINUTE, kind='dock', outcome='failed', pose=Pose(8.0, 0.0))
+    answer = ask(text, [one.memory('r') for one in (*drives, docked)])
+    assert answer.text.startswith(told)
+    assert answer.confidence >= 0.5
