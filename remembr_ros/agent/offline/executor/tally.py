@@ -7,11 +7,17 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from remembr_ros.agent.model.answer import Kind, Question
-from remembr_ros.agent.model.grounding import Claim, shown, yes_or_no
+from remembr_ros.agent.model.grounding import Claim, yes_or_no
 from remembr_ros.agent.model.relevance_model import PERHAPS
 from remembr_ros.agent.offline.deeds.deed_request import MOVED, SEEN
+from remembr_ros.agent.offline.executor.superlatives import (
+    ANY_THING,
+    litres,
+    numbered_signs,
+    outstanding_object,
+)
 from remembr_ros.agent.offline.executor.took_place import Selection, TookPlace, listed
-from remembr_ros.agent.offline.not_seen import SURE, no_answer
+from remembr_ros.agent.offline.not_seen import no_answer
 from remembr_ros.agent.offline.reader.contrast import Among, ComparedBy, Contrast, read_contrast
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.geometry import Point, distance
@@ -21,13 +27,12 @@ from remembr_ros.memory.deeds.query import Occurrence, is_named
 from remembr_ros.memory.deeds.summary import by_day, days_without, kinds_said, times_said
 from remembr_ros.memory.deeds.verbs import is_same_kind
 from remembr_ros.memory.matching.terms import words
-from remembr_ros.memory.model.recall import Hit, Scope
+from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.memory.objects.query import ObjectOrder, ObjectQuery
 from remembr_ros.memory.objects.wording import described
 from remembr_ros.memory.places.place import said_name
 from remembr_ros.memory.places.places import in_a_row
-from remembr_ros.memory.recall_protocol import Recall, every
+from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.timestamps import format_clock, format_duration
 
 SHOWN = 20  # groups, or occurrences, that are told
@@ -42,7 +47,6 @@ _DONE = {
 _COUNTS = re.compile(r'\W*(?:how|count|number)\b', re.IGNORECASE)
 _MEAN = re.compile(r'\b(?:take|took|taken|last|lasted|need|needed)\b', re.IGNORECASE)
 _ANY_PLACE = ('room', 'rooms', 'place', 'places', 'area', 'areas')
-_GENERIC = frozenset('thing things object objects item items'.split())
 
 
 def answer_contrast(
@@ -63,7 +67,7 @@ def answer_contrast(
         asked = replace(asked, sides=names[:MOST_SIDES], names=names[:MOST_SIDES]) if names[1:] else None
     if asked is None or (asked.measure is ComparedBy.NUMBER and question.places):
         return None
-    at_once = _by_number(asked, recall, scope) or _of_objects(asked, recall, scope)
+    at_once = numbered_signs(asked, recall, scope) or outstanding_object(asked, recall, scope)
     if (
         at_once
         or asked.measure is ComparedBy.NUMBER
@@ -297,7 +301,7 @@ class _Tally:
         for deed in done:
             if name := _field(deed, asked.group):
                 every_group.setdefault(name, [deed])
-        if asked.group != 'object' or not asked.grouped or asked.grouped in _GENERIC:
+        if asked.group != 'object' or not asked.grouped or asked.grouped in ANY_THING:
             return self._of_sort(every_group)
         called = {name: some for name, some in every_group.items() if is_named(asked.grouped, name)}
         seen = [thing.known for thing in self.took_place.things(asked.grouped)]
@@ -379,7 +383,7 @@ class _Tally:
             )
             return f'{format_duration(value)}{often}'
         if measure is ComparedBy.SIZE:
-            return _litres(value)
+            return litres(value)
         return f'{value:.1f} m{" away" if measure is ComparedBy.AWAY else ""}'
 
     def _told(self, group: '_Value') -> str:
@@ -448,56 +452,3 @@ def _is(deed: Occurrence, name: str) -> bool:
     named = any(text and is_named(name, text) for text in (facts.object, facts.receptacle, facts.place))
     carried = MOVED.search(name) and any(is_same_kind(facts.kind, kind) for kind in ('pick', 'place'))
     return named or bool(carried) or any(is_same_kind(word, facts.kind) for word in words(name) if facts.kind)
-
-
-def _of_objects(asked: Contrast, recall: Recall, scope: Scope) -> tuple[Claim, str] | None:
-    """Say which known thing is the largest, or was seen most often; None: that is not asked, or unknown."""
-    by_size = asked.measure is ComparedBy.SIZE
-    of_sights = asked.measure is ComparedBy.COUNT and SEEN.search(asked.sides[0])
-    if asked.names or asked.group != 'object' or asked.among is not Among.BEST or not (by_size or of_sights):
-        return None
-    noun = asked.grouped if asked.grouped not in _GENERIC else ''
-    order = ObjectOrder.LARGEST if by_size else ObjectOrder.MOST_SEEN
-    found = recall.find_objects(ObjectQuery(noun, order=order, scope=scope)).objects
-    if not found:
-        return None
-    known = found[0 if asked.most else -1].known
-    said = _litres(prod(known.size)) if by_size else f'seen {known.facts.observations} times'
-    text, about = f'That was the {described(known)} ({said}), of {len(found)}.', (*asked.said, noun, 'thing')
-    hits = shown([known.memory])
-    return Claim(Kind.TEXT, text, hits, about=' '.join(about), confidence=SURE), 'objects'
-
-
-def _litres(cubic_metres: float) -> str:
-    """Return a volume in words."""
-    litres = 1_000.0 * cubic_metres
-    return f'{cubic_metres:.2f} cubic metres' if litres >= 100.0 else f'{litres:.2g} litres'
-
-
-def _by_number(asked: Contrast, recall: Recall, scope: Scope) -> tuple[Claim, str] | None:
-    """Say which sign has the highest or the lowest number, or which there are: 'Which rooms did you pass?'"""
-    if asked.measure is not ComparedBy.NUMBER:
-        return None
-    noun = asked.grouped.removesuffix('s')
-    number_of = re.compile(rf'\b{noun}s?\s*(\d+)\b', re.IGNORECASE)
-    having: dict[str, list[Hit]] = {}
-    for memory in every(recall, scope)[0]:
-        for number in {digits for text in memory.scene_text for digits in number_of.findall(text)}:
-            having.setdefault(number, []).append(Hit(memory, 1.0))
-    # Of 'ROOM 13' beside many 'ROOM 133' the last digit was out of view.
-    cut_off = {
-        part
-        for part in having
-        for whole in having
-        if part != whole and whole.startswith(part) and len(having[whole]) >= 2 * len(having[part])
-    }
-    known = (number for number in having if number not in cut_off)
-    read = [(int(number), having[number]) for number in sorted(known, key=int)]
-    if not read:
-        return None
-    text, shown = f'{noun}s {in_a_row(str(number) for number, _ in read)}', read
-    if asked.among is Among.BEST:
-        shown = [read[-1 if asked.most else 0]]
-        text = f'{noun} {shown[0][0]}, of {len(read)} of which I have read the numbers'
-    hits = [*(hits[0] for _, hits in shown), *(hit for _, hits in shown for hit in hits[1:])]
-    return Claim(Kind.TEXT, f'{_capital(text)}.', hits, about=' '.join(asked.said), confidence=SURE), 'sights'
