@@ -3,8 +3,8 @@
 import re
 
 from remembr_ros.agent.model.other_words import is_purpose, things_for
-from remembr_ros.agent.model.quoting import any_case, unquoted
-from remembr_ros.agent.offline.word_classes import word_class
+from remembr_ros.agent.model.quoting import any_case, quotations, unquoted
+from remembr_ros.agent.offline.word_classes import classes_of, word_class
 from remembr_ros.memory.matching.terms import STOP_WORDS, stem, words
 
 PLACES = r'(?:room|place|location|position|corridor|floor|way)'
@@ -47,10 +47,25 @@ _DEED = any_case(
 )
 _LEFT_BEHIND = any_case(r'^where\b.*?\b(?P<verb>[a-z]+ed|left|put|kept|taken|brought)\s*[?.!]*$')
 _WHERE = any_case(r"\bwhere'?s\b|^\W*(?:were|wher|whre) is\b")
-_MET = any_case(r'\b(?:come|came|stumbled?) (?:across|(?:up)?on)\b(?= \w)')
 _HOW_FAR = any_case(
     r'\bhow much(?= (?:did|have|had|do) (?:you|we) (?:drive|driven|drove|travel(?:led)?|move[d]?)\b)'
 )
+_SAID = {
+    said.replace('_', ' '): plain.replace('_', ' ')
+    for plain, listed in classes_of('say').items()
+    for said in listed
+}
+_OTHERWISE = any_case(rf'\b(?:{"|".join(sorted(_SAID, key=len, reverse=True))})\b(?= \w|\W*$)')
+_NEITHER = any_case(
+    r'\b(?:that|which)(?: (?:is|are|was|were))? neither (?P<one>.+?) nor (?P<other>.+?)(?=\W*$)'
+)
+_IS_NOT = any_case(
+    r'^(\W*(?:(?:and|but|so) )?(?:is|are|was|were|did|does|has|have|had|could|would|should'
+    r"|do(?=n't (?:you|we)\b)))n't\b"
+)
+"""'Isn't there a lift?' asks whether there is one."""
+_NOT = any_case(r"\b(?P<verb>[a-z]+)n't\b(?P<who> (?:you|we|i|it|they|there|the robot)\b)?")
+_CUT = {'ca': 'can', 'wo': 'will', 'sha': 'shall'}
 _WORD_OF_NAME = re.compile(r"[^\W_][\w'-]*")
 _FOUR_LETTERS = re.compile(r'[^\W\d_]{4}')
 TITLES = frozenset(('dr', 'mr', 'mrs', 'ms', 'prof', 'professor'))
@@ -58,9 +73,15 @@ _NEIGHBOUR = 100  # Characters; no word is longer
 
 
 def written_out(text: str) -> str:
-    """Return a question that was written in haste as it is written with care."""
-    plain = _WHERE.sub('where is', text.replace('\u2019', "'"))
-    return _MET.sub('see', _HOW_FAR.sub('how far', plain))
+    """Return a question as it is written with care, in the words that are usual, but for its quotations."""
+    plain = _HOW_FAR.sub('how far', _WHERE.sub('where is', text.replace('\u2019', "'")))
+    if quotations(text):
+        return plain
+    plain = _OTHERWISE.sub(lambda said: _SAID[' '.join(said[0].lower().split())], _IS_NOT.sub(r'\1', plain))
+    plain = _NOT.sub(
+        lambda found: _CUT.get(found['verb'].lower(), found['verb']) + (found['who'] or '') + ' not', plain
+    )
+    return _NEITHER.sub(r'except \g<one> and \g<other>', plain)
 
 
 def target_of(text: str, *, rooms: bool = False) -> str:

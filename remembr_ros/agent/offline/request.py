@@ -79,8 +79,6 @@ _POLITE = any_case(
     rf'|(?:can|could|would|will) you (?!see\b)|{_LIKE_TO} (?:know )?|do you (?:know|remember) {_ASKS}'
     rf'|(?:remember|recall|tell (?:me|us)|show (?:me|us)) {_ASKS})*'
 )
-_NEGATED = any_case(r"^(\W*(?:is|are|was|were|did|do|does|have|has|had|could|would|should))n['\u2019]t\b")
-"""'Isn't there a lift?' asks whether there is one."""
 _WISH = any_case(rf'^\W*(?:please\W+)?{_LIKE_TO} (?!know\b|see\b|hear\b|read\b|tell\b)')
 _KINDS = {
     Kind.TIME: any_case(r"""
@@ -276,7 +274,7 @@ def _asking(text: str) -> tuple[str, Kind]:
 
     'I am hungry, can you take me somewhere to get food?' asks in its second clause.
     """
-    whole, fronted = unfronted(_NEGATED.sub(r'\1', text))
+    whole, fronted = unfronted(text)
     plain = _POLITE.sub('', whole, count=1).strip() or whole
     for part in (plain, *(_POLITE.sub('', clause, count=1).strip() for clause in _CLAUSE.split(whole)[1:])):
         kind = next((kind for kind, pattern in _KINDS.items() if pattern.search(part)), None)

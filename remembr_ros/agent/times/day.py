@@ -25,7 +25,7 @@ DATE_TEXT = (
 
 FOLLOWS = (
     r'(?=\s*(?:[?.!,;]|$|(?:near|next|in|inside|at|on|by|of|between|before|after|since|until|from|around|about'
-    r'|when|where|while|what|which|who|how|did|do|does|was|were|is|are|had|have|has)\b))'
+    r'|than|when|where|while|what|which|who|how|did|do|does|was|were|is|are|had|have|has)\b))'
 )
 """Ends a time: of 'in the evening dress' and 'from 5 to 6 chairs' nothing is a time."""
 

@@ -38,7 +38,7 @@ _WHERE_ARE = any_case(
 )
 _ORDER = any_case(rf'^(?:{"|".join(VERBS)})\b')
 _NOTHING = any_case(
-    rf"^(?:(?:do not|don['\u2019]?t|never) (?:{'|'.join(VERBS)})\b"
+    rf'^(?:(?:do not|never) (?:{"|".join(VERBS)})\b'
     r'|(?:stop|halt|cancel|abort|pause)(?: (?:it|that|this|now|driving|moving|here))*$)'
 )
 _NOT_NOW = any_case(

@@ -24,7 +24,7 @@ from remembr_ros.timestamps import NS
 
 AROUND_NS = 900 * NS  # of a moment at which nothing was done, what was done so soon before or after is told
 
-_AUX = r"(?:did|do|does|have|has|had|was|were|is|are|am|could|can|will)(?:n['\u2019]?t)?"
+_AUX = '(?:did|do|does|have|has|had|was|were|is|are|am|could|can|will)'
 
 
 class DeedAsked(Enum):
@@ -82,8 +82,8 @@ class DeedRequest:
 SEEN = any_case(said_by('seen'))
 NEVER = any_case(
     r'\bnever\b|\bnot (?:\w+ )?(?:touch|handl|pick|us|mov|visit|been|be|go|enter|put|ha|open|clean|ta)\w*'
-    r"|\b(?:did|have|has|had|was|were)(?:n['\u2019]?t| (?:you|we|i|it) not)\b|\bst(?:ay|ayed) (?:out of"
-    r'|away from)\b|\bavoid\w*|\bleave out\b|\buntouched\b|\bunvisited\b|\bleft alone\b'
+    r'|\b(?:did|have|has|had|was|were) (?:you |we |i |it )?not\b(?! (?:able|manage|succe))'
+    r'|\bst(?:ay|ayed) (?:out of|away from)\b|\bavoid\w*|\bun(?:touched|visited)\b|\bleft alone\b'
 )
 STEPS = any_case(r'\b(?:steps?|stages?|phases?)\b(?! (?:back|aside|by step|forward))')
 """What more a question may say."""

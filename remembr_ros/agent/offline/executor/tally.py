@@ -20,10 +20,11 @@ from remembr_ros.agent.offline.executor.took_place import Selection, TookPlace, 
 from remembr_ros.agent.offline.not_seen import no_answer
 from remembr_ros.agent.offline.reader.contrast import Among, ComparedBy, Contrast, read_contrast
 from remembr_ros.agent.offline.request import Request
+from remembr_ros.agent.offline.word_classes import word_class
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.deeds.deed import DeedFacts
 from remembr_ros.memory.deeds.occurrences import hits_of
-from remembr_ros.memory.deeds.query import Occurrence, is_named
+from remembr_ros.memory.deeds.query import Occurrence, is_named, is_said
 from remembr_ros.memory.deeds.summary import by_day, days_without, kinds_said, times_said
 from remembr_ros.memory.deeds.verbs import is_same_kind
 from remembr_ros.memory.matching.terms import words
@@ -68,28 +69,31 @@ def answer_contrast(
     if asked is None or (asked.measure is ComparedBy.NUMBER and question.places):
         return None
     at_once = numbered_signs(asked, recall, scope) or outstanding_object(asked, recall, scope)
-    if (
-        at_once
-        or asked.measure is ComparedBy.NUMBER
-        or (asked.measure is ComparedBy.SIZE and not asked.names)
-    ):
-        return at_once
     tally = _Tally(asked, question, TookPlace(question, recall, scope))
-    sort, told = '', [tally.selected(side) for side in asked.sides]
-    if asked.group == 'object' and (told[0] is None or asked.grouped in told[0].unknown):
-        # No log has names of sorts, as of 'each plant'.
-        sort, told = asked.grouped, [tally.took_place.of(asked.sides[0].removesuffix(asked.grouped))]
+    # Of two times each is that of a side.
+    unclear = request.window.unclear and not all(map(tally.took_place.window, asked.sides))
+    of_all = asked.measure is ComparedBy.NUMBER or (asked.measure is ComparedBy.SIZE and not asked.names)
+    if at_once or of_all or unclear:
+        return at_once
+    told = [tally.selected(side) for side in asked.sides]
+    unknown = told[0].unknown if told[0] else (asked.grouped,)
+    # No log has names of sorts, as of 'each plant', or of 'no plant'.
+    sort = asked.grouped if asked.group == 'object' and asked.grouped in unknown else ''
+    sort = unknown[0] if asked.among is Among.NONE and told[0] and len(unknown) == 1 else sort
+    if sort:
+        told = [tally.took_place.of(re.sub(rf'\b(?:(?:an?|any) )?{re.escape(sort)}\b', '', asked.sides[0]))]
     if asked.names and asked.among is Among.LIMIT:  # nothing was done to what nobody knows
         told = [found if found and not found.unknown else Selection((), 'deeds') for found in told]
         asked = replace(asked, said=(*asked.said, *asked.names))
     for name, found in zip(asked.names, told, strict=bool(asked.names)):
         if found is None or found.unknown:
-            unknown = no_answer(f'I know nothing of "{name}", so I cannot compare it.')
-            return replace(unknown, about=text), 'sights'
+            nothing = no_answer(f'I know nothing of "{name}", so I cannot compare it.')
+            return replace(nothing, about=text), 'sights'
     known = [found for found in told if found is not None and not found.unknown]
     claim = None
     if len(known) == len(told):
-        claim = tally.by_side(known) if asked.names else tally.by_group(known[0])
+        both = [deed for found in known for deed in found.occurrences]
+        claim = tally.by_side(known) if asked.names else tally.by_group(replace(known[0], occurrences=both))
     if claim is None or not (claim.evidence or claim.denies):
         return None  # nothing shows that nothing was
     if claim.kind is Kind.NOT_SEEN:
@@ -101,7 +105,10 @@ def answer_contrast(
         for found in known
     )
     sure = min([PERHAPS] * guessed + [found.sure for found in known])
-    about = ' '.join((*asked.said, *asked.without, sort, *(word for found in known for word in found.known)))
+    usual = word_class('usual') if asked.measure is ComparedBy.SECONDS else ()  # it is on average
+    about = ' '.join(
+        (*asked.said, *usual, *asked.without, sort, *(word for found in known for word in found.known))
+    )
     note = f' I took these for all that you call "{sort}".' if sort else claim.note
     return replace(claim, about=about, confidence=claim.confidence or sure, note=note), known[0].by
 
@@ -155,6 +162,8 @@ class _Tally:
         if not asked.group:
             return self._in_all(told, occurrences)
         groups = self._groups(occurrences)
+        if asked.among is Among.LIMIT and not asked.least and asked.group in ('day', 'place'):
+            groups = {name: groups.get(name, []) for name in self._every_group()}
         if asked.among is Among.NONE:
             return self._without(told, groups, occurrences)
         measured = [
@@ -168,12 +177,18 @@ class _Tally:
             return self._reaching(told, measured)
         if asked.among is Among.BEST:
             return self._best(told, measured)
-        return self._each(measured)
+        return self._each(told, measured)
 
-    def _each(self, values: Sequence['_Value']) -> Claim | None:
+    def _each(self, told: Selection, values: Sequence['_Value']) -> Claim | None:
         parts = [self._told(group) for group in values[:SHOWN]]
         parts += [f'and {len(values) - SHOWN} more'] * (len(values) > SHOWN)
         text = f'{"; ".join(parts)}.'
+        if not values and self.asked.yes and self.asked.without:
+            return yes_or_no(
+                False,
+                f'nothing but that which you name ({_times(len(told.occurrences), told.by)}).',
+                hits_of(told.occurrences),
+            )
         if not values:
             return None
         hits = hits_of(deed for group in values for deed in (*group.occurrences[:1], *group.occurrences))
@@ -194,9 +209,11 @@ class _Tally:
                 text = f'I {_DONE.get(told.occurrences[0].facts.kind, "did so")} {times}.'
             return Claim(Kind.TEXT, text, hits_of(one for of in values or measured for one in of.occurrences))
         if values:
-            return self._each(values)
-        most = max(measured, key=lambda group: group.value)
-        text = f'{"none" if asked.yes else "None"} of {len(measured)}; the most is {self._told(most)}.'
+            return self._each(told, values)
+        fewest = asked.fewest < float('inf')
+        most = (min if fewest else max)(measured, key=lambda group: group.value)
+        told_most = f'{len(measured)}; the {"least" if fewest else "most"} is {self._told(most)}.'
+        text = f'{"none" if asked.yes else "None"} of {told_most}'
         hits = hits_of(most.occurrences)
         return yes_or_no(False, text, hits) if asked.yes else Claim(Kind.TEXT, text, hits)
 
@@ -273,16 +290,17 @@ class _Tally:
             if not any(name == has or (asked.group != 'day' and is_named(name, has)) for has in groups)
             and not any(is_named(out, name) for out in asked.without)
         ]
-        text = ', '.join(left) if left else 'There is none'
+        counted = 'how many' in self.question.text.lower()
+        number = f'{len(left)} {asked.group}s: ' if counted else ''
+        text = f'{number}{", ".join(left)}' if left else 'There is none'
         if told.by == 'places':
-            number = f'{len(left)} places: ' if 'how many' in self.question.text.lower() else ''
             not_in = f'I was not in {number}{in_a_row(map(self._name, left))}'
             text = not_in if left else 'I was in every place that has a name'
         shown = [of[0] for name, of in every_group.items() if name in left and of]
         hits = hits_of(shown if told.by == 'places' and left else [*shown, *occurrences])
         if asked.yes and hits:
             return yes_or_no(bool(left), f'{text}.', hits)
-        return Claim(Kind.TEXT, f'{text}.', hits, note=note) if hits else None
+        return Claim(Kind.TEXT, f'{_capital(text)}.', hits, note=note) if hits else None
 
     def _every_group(self) -> dict[str, list[Occurrence]]:
         """Return all groups that there may be, with what else took place in them."""
@@ -449,6 +467,6 @@ def _field(deed: Occurrence, name: str) -> str:
 def _is(deed: Occurrence, name: str) -> bool:
     """Tell whether an occurrence is of something, in something, or was that."""
     facts = deed.facts
-    named = any(text and is_named(name, text) for text in (facts.object, facts.receptacle, facts.place))
+    named = is_said(name, deed.told)
     carried = MOVED.search(name) and any(is_same_kind(facts.kind, kind) for kind in ('pick', 'place'))
     return named or bool(carried) or any(is_same_kind(word, facts.kind) for word in words(name) if facts.kind)

@@ -18,11 +18,12 @@ from remembr_ros.agent.offline.question_terms import target_of
 from remembr_ros.agent.offline.request import parse_request
 from remembr_ros.agent.offline.word_classes import word_class
 from remembr_ros.agent.overview.listing import listing
+from remembr_ros.agent.times.time_window import Window, parse_window
 from remembr_ros.memory.deeds.choice import choose_deeds
 from remembr_ros.memory.deeds.deed import DeedFacts, Outcome
 from remembr_ros.memory.deeds.names import DeedNames
 from remembr_ros.memory.deeds.occurrences import OccurrenceSource
-from remembr_ros.memory.deeds.query import MOVES, SIGHT, STAY, DeedQuery, Occurrence
+from remembr_ros.memory.deeds.query import MOVES, SIGHT, STAY, DeedQuery, Occurrence, is_said
 from remembr_ros.memory.deeds.verbs import is_same_kind
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Scope
@@ -34,10 +35,11 @@ from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.timestamps import format_clock
 
 _ENDED = any_case(
-    r"(?P<no>\b(?:not|never)\s|n['\u2019]t\s)?"
+    r'(?P<no>\b(?:not|never)\s)?'
     r'(?:\b(?:fail(?:ed|s|ures?)?|(?:go|went|gone|going) wrong|problems?|trouble|cancel(?:led|ed)?|aborted)\b'
     r'|(?P<well>\b(?:succeed(?:ed)?|(?:go|went) well|work(?:ed)?(?= out|$))\b))'
 )
+_TAKES = any_case(r'\b(?:usually )?(?:take|took|taken|last|lasted|need|needed)\b')
 _DEEDS = any_case(r'^\W*(?:how many|which|what) (?:deeds|tasks|jobs|actions)\b')
 _NOUN = any_case(r'^\W*(?:which|what|how many|the|your) (\w+)')
 _ALL = 1_000  # sightings that are counted
@@ -125,11 +127,23 @@ class TookPlace:
         )
 
     def of(self, text: str) -> Selection | None:
-        """Return what took place of that which a text names; None: nothing that is known is named."""
+        """Return what took place of that which a text names, in the time that it names; None: nothing that is
+        known is named."""
+        if (window := self.window(text)) is not None:
+            scope = self.scope.within(window.after_ns, window.before_ns)
+            told = TookPlace(self.question, self.recall, scope).of(window.rest) if scope else None
+            left = words(window.rest)
+            return told and replace(told, known=(*told.known, *(w for w in words(text) if w not in left)))
         ways = [self._deeds, self._stays, self._moves, self._objects, self._sights]
         if self._says_what_is(text):
             ways.insert(0, ways.pop(3))
         return next((told for way in ways if (told := way(text)) is not None), None)
+
+    def window(self, text: str) -> Window | None:
+        """Return the time that a text names, of itself; None: it names none."""
+        window = parse_window(text, self.question.now_ns, self.question.zone)
+        timed = not window.unclear and (window.after_ns, window.before_ns) != (None, None)
+        return window if timed else None
 
     def _says_what_is(self, text: str) -> bool:
         """Tell whether a text is about what there is, and not about what was done."""
@@ -169,6 +183,8 @@ class TookPlace:
             return None
         tree = parse(text)
         own = any(word.low in _SELF and word.dep in _DOING for word in tree) or bool(_DEEDS.match(text))
+        if not own:  # 'the drive to ward 3 took'
+            asked = replace(asked, main=_TAKES.sub(' ', asked.main))
         phrase = self.names.read(asked.main)
         noun = _NOUN.match(text)
         of_noun = noun is not None and is_same_kind(noun[1].lower(), phrase.kind)  # 'which drives'
@@ -194,6 +210,10 @@ class TookPlace:
         kind = f'{query.kind.removesuffix("ing")}e' if query.kind in MOVES else query.kind
         query = replace(query, kind=kind, nth=None, limit=None, never='', right=False, scope=self.scope)
         every = choose_deeds(replace(query, outcomes=ended or query.outcomes), self.source).every
+        if not (own or query.kind):  # 'Viktor wanted to know the time': of what was said of him that
+            more = [w.low for w in tree if w.pos in ('NOUN', 'VERB') and w.low not in words(query.says)]
+            more = [word for word in more if any(is_said(word, deed.told) for deed in every)]
+            every = tuple(deed for deed in every if all(is_said(word, deed.told) for word in more))
         known = [word for word in words(text) if self.names.knows(word)]
         known += [word for found in _ENDED.finditer(text) for word in words(found[0])]
         unknown = [w.low for w in tree if w.pos in _CONTENT and not self._is_known(w, query, known)]

@@ -42,7 +42,7 @@ AHEAD_M = (0.0, 1.0, 2.0, 3.0)  # of a camera, where things may be
 SHOWN = 20  # memories and things that an answer names
 _I = rf'\b(?:{_SELF}|it|visited|entered|inspected|explored|checked)\b'
 _ME = rf'{_I}(?!.*\b(?:see|saw|seen|find|found|look\w*|pass(?:ed)?(?! through))\b)'
-_NOT = r"(?:\b(?:not|never|unvisited|miss(?:ed)?|skip|(?:yet|left) to)\b|n't\b)"
+_NOT = r'\b(?:not|never|unvisited|miss(?:ed)?|skip|(?:yet|left) to)\b'
 _DRIVEN = re.compile(rf'\b(?:far|distance)\b.*\b(?:did|have|has) {_SELF}\b')  # which is no straight line
 _NO_THING = re.compile(
     rf'\b{_SELF} (?:ever |also |never )?(?:exit(?:ed)?|check(?:ed)?(?: on)?|ma[dk]e|h[au]ng'

@@ -73,38 +73,37 @@ class Contrast:
 
 
 _MEASURES = {
-    **dict.fromkeys(('more', 'most', 'busiest', 'least often'), (ComparedBy.COUNT, True)),
-    **dict.fromkeys(('less', 'fewer', 'fewest', 'least', 'rarest'), (ComparedBy.COUNT, False)),
-    **dict.fromkeys(('longer', 'longest', 'slower', 'slowest'), (ComparedBy.SECONDS, True)),
-    **dict.fromkeys('shorter shortest quicker quickest faster fastest'.split(), (ComparedBy.SECONDS, False)),
-    **dict.fromkeys('first earlier earliest sooner before'.split(), (ComparedBy.FIRST, False)),
-    **dict.fromkeys('last later latest after'.split(), (ComparedBy.LAST, True)),
-    **dict.fromkeys('nearer closer nearest closest'.split(), (ComparedBy.AWAY, False)),
-    **dict.fromkeys('farther further farthest furthest'.split(), (ComparedBy.AWAY, True)),
-    **dict.fromkeys('larger bigger largest biggest'.split(), (ComparedBy.SIZE, True)),
-    **dict.fromkeys(('smaller', 'smallest'), (ComparedBy.SIZE, False)),
-    'highest': (ComparedBy.NUMBER, True),
-    'lowest': (ComparedBy.NUMBER, False),
+    word: (measure, most)
+    for measure, most, said in (
+        (ComparedBy.COUNT, True, 'more most busiest'),
+        (ComparedBy.COUNT, False, 'less fewer fewest least rarest'),
+        (ComparedBy.SECONDS, True, 'longer longest slower slowest'),
+        (ComparedBy.SECONDS, False, 'shorter shortest quicker quickest faster fastest'),
+        (ComparedBy.FIRST, False, 'first earlier earliest sooner'),
+        (ComparedBy.LAST, True, 'last later latest'),
+        (ComparedBy.AWAY, False, 'nearer closer nearest closest'),
+        (ComparedBy.AWAY, True, 'farther further farthest furthest'),
+        (ComparedBy.SIZE, True, 'larger bigger largest biggest'),
+        (ComparedBy.SIZE, False, 'smaller smallest'),
+        (ComparedBy.NUMBER, True, 'highest'),
+        (ComparedBy.NUMBER, False, 'lowest'),
+    )
+    for word in said.split()
 }
 """What a word compares by, and whether that one is meant which has more of it."""
 _GROUPS = {word: group for group, listed in classes_of('group').items() for word in listed}
 """The field by which a noun tells deeds apart."""
-_SUPERLATIVE = (
-    'most|fewest|least|busiest|rarest|longest|slowest|shortest|quickest|fastest|largest|biggest|smallest'
-    '|highest|lowest'
-)
-_NEAREST = 'nearest|closest|farthest|furthest|earliest|latest'
-_COMPARATIVE = (
-    r'(?:more|less|fewer)(?= |$)|longer|slower|shorter|quicker|faster|earlier|sooner|later|nearer|closer'
-    '|farther|further|larger|bigger|smaller'
-)
-_COUNTED = r'(?: (?:(?:of (?:the|your) )?time|often|frequently|times)\b)?'
-_BY = any_case(rf'\b(?:the )?(?P<by>{_SUPERLATIVE}|{_NEAREST}|{_COMPARATIVE}|first|last){_COUNTED}')
-_BEST = any_case(rf'\b(?:the )?(?P<by>{_SUPERLATIVE}){_COUNTED}')
-_MORE = any_case(rf'\b(?P<by>{_COMPARATIVE})(?P<counted>{_COUNTED})(?P<of>.*?) than (?P<than>.+?)\W*$')
+_OF_TIME_OR_PLACE = (ComparedBy.FIRST, ComparedBy.LAST, ComparedBy.AWAY)
+_SUPERLATIVES = [word for word in _MEASURES if word.endswith(('est', 'most')) or word == 'least']
+_SUPERLATIVE = '|'.join(word for word in _SUPERLATIVES if _MEASURES[word][0] not in _OF_TIME_OR_PLACE)
+_COMPARATIVE = '|'.join(word for word in _MEASURES if word.endswith('er') or word in ('more', 'less'))
+_COUNTED = r'(?P<counted>(?: (?:(?:of (?:the|your) )?time|often|frequently|times)\b)?)'
+_BEST = any_case(rf'\b(?:the )?(?P<by>{_SUPERLATIVE}){_COUNTED}(?=\W|$)')
+_BY = any_case(rf'\b(?:the )?(?P<by>{"|".join(_SUPERLATIVES)}|{_COMPARATIVE}|first|last){_COUNTED}(?=\W|$)')
+_MORE = any_case(rf'\b(?P<by>{_COMPARATIVE}){_COUNTED}(?P<of>(?: .*?)?) than (?P<than>.+?)\W*$')
 _WITHOUT = any_case(
-    r'(?:,? ?\b(?:except|excluding|besides|apart from|aside from|other than|not counting)(?: for| from)?'
-    r'|(?:(?<=thing)|(?<=body)|(?<=where)|(?<=all)|(?<=s))\sbut) (?P<what>[^,?]+?)'
+    r'(?:,? ?\bexcept(?: for| from)?|(?:(?<=thing)|(?<=body)|(?<=where)|(?<=all)|(?<=s))\sbut)'
+    r' (?P<what>[^,?]+?)'
     r'(?=[,?!.]|$| (?:have|has|had|did|do|does|was|were|is|are|which|that|in|on|at|to|from|into)\b),?'
 )
 _EACH = any_case(
@@ -112,19 +111,22 @@ _EACH = any_case(
     r'|\bdaily\b'
 )
 _WHICH = any_case(
-    r'^\W*(?:(?:(?:in|on|at|to|from|into|onto|for|during|of) )?(?:what|which)(?: of (?:your|all|the))?'
-    r'|(?:was|were|is|are) there(?: any| a)?) '
-    r"(?!(?:did|do|does|is|are|was|were|has|have|had|can|could|one)\b)(?P<noun>\w+)(?= (?:\w|n't))"
+    r'^\W*(?:(?:(?:in|on|at|to|from|into|onto|for|during|of) )?(?P<wh>what|which|how many)'
+    r'(?: of (?:your|all|the))?|(?:was|were|is|are) there(?: (?:ever|any|an?|one|some))*)'
+    r' (?!(?:did|do|does|is|are|was|were|has|have|had|can|could|one|of)\b)(?P<noun>\w+)'
+    r'(?:(?: (?:(?:in|on|at) which|when|where|that|which))?(?= \w))'
 )
-_NEVER = any_case(r"\b(?:never|not|no|without(?: (?:a|an|any))?|neither)\b|(?<=[a-z])n['\u2019]t\b")
+_NEVER = any_case(r'\b(?:never|not|no|without(?: (?:a|an|any))?|neither)\b')
 _LIMIT = any_case(
     rf'\b(?:for )?(?P<how>(?:more|longer|less|fewer|shorter) than|at least|at most|over|under|exactly)'
-    rf' (?:(?P<time>{AMOUNTS})|(?P<number>\w+)(?P<times> times)?)\b'
+    rf' (?:(?P<time>{AMOUNTS})|(?P<number>\w+)(?P<times> times?)?)\b'
 )
-_ELSE = any_case(r'\belse\b')
 _NEAR_TO = any_case(
     r'\b(?:the )?(?P<by>nearest|closest|farthest|furthest)(?: away)? (?:to|from) (?P<anchor>.+)'
 )
+_NEITHER = any_case(r'\bneither (?P<one>.+?) n?or (?P<other>.+?)(?= (?:in|on|at)\b|\W*$)')
+_AT_END = any_case(r'^(?!.*\b(?:you|we|i)\b)(?P<side>.*)\b(?:the )?(?P<by>first|last|earliest|latest)$')
+_TO = any_case(r'\b(?:away )?(?:to|from) (?P<anchor>[^\0]+?)\W*$')
 _HERE = ('you', 'me', 'us', 'here')
 _LISTED = any_case(r'^(?P<frame>[^,:;]+?) ?[,:;\u2013-] ?(?P<list>(?!or\b|and\b)[^:;]+? or .+)$')
 _OF_LIST = any_case(
@@ -135,31 +137,39 @@ _AMONG = (
     any_case(rf'^{_OF_THESE}[^:]*?) ?[:\u2013\u2014-] ?(?P<list>.+ (?:and|or) .+)$'),
     any_case(rf'^(?P<list>.+ (?:and|or) .+?) ?[,:\u2013\u2014-] ?{_OF_THESE}.*)$'),
 )
-_WHERE = any_case(
-    r'^\W*where(?= (?:did|were|have|had) (?:you|we|the robot) (?:(?:be|been|stay|spend|go) )?(?:the )?'
-    r'(?:most|least|longest|shortest)\b)'
+_IN_WHICH = (
+    (any_case(r'^\W*where(?= (?:did|were|have|had) .*\b(?:most|least|longest|shortest)\b)'), 'in which room'),
+    (any_case(r'^\W*when(?= did .*\bthe (?:most|fewest|least)\b)'), 'on which day'),
 )
-_NOT_ENDED = any_case(r"(?:\b(?:not|never)|n['\u2019]t)\s(?:fail|succeed|work(?! in)|go (?:wrong|well))")
+_ENDED = r'(?:fail\w*|succeed\w*|work(?:ed)?(?! in)|(?:go|went|gone) (?:wrong|well))'
+_NOT_ENDED = any_case(rf'\bnot {_ENDED}')
 _DEEDS_ENDED = any_case(
-    r'^\W*(?:how many|which|what) (?:of (?:your|the) )?(?:deeds|tasks|jobs|actions|things)\b'
-    r'.*\b(?:fail|succe|(?:go|went) wrong)'
+    r'^\W*(?:how many|which|what) (?:of (?:your|the) )?(?:deeds|tasks|jobs|actions|things)\b.*\b'
+    rf'{_ENDED}\b|^\W*how (?:often|many times) (?:did|has|have) (?!you\b|we\b|i\b|the robot\b)'
 )
-_TIMES = {'once': 1, 'twice': 2, 'thrice': 3, 'a': 1, 'an': 1}
+_TIMES = {'once': 1, 'twice': 2, 'thrice': 3}
 _ASKED = {
     ComparedBy.SECONDS: any_case(r'\bhow (?:long|much time)\b'),
     ComparedBy.METRES: any_case(r'\bhow (?:far|many (?:met|kilomet)\w+)\b'),
 }
+_DRIVEN = any_case(r'\b(?:you|we|to) (?:drive|drove|travel(?:led)?)\b|\b(?:driven|distance)\b')
 _NUMBER, _HAVE = any_case(r'\bnumbers?\b'), any_case(r'^ (?:have|has|had|contain)\b')
+_GOT = any_case(r'^ (?:got|gets?|received?)\b(?! \w+ed\b)')
+_SAW = any_case(
+    r'^ (?:saw|seen|see|had|has|have|with)(?= (?:the )?\w+ (?:\w+ )?'
+    r'(?:fail|problem|trouble|error|deed|task|drive|stop|turn)\w*)'
+)
 _WHAT_DID = any_case(r'^\W*(?:what|who) (?=(?:did|have|had|do) (?:you|we)\b.* (?:most|least|fewest)\b)')
 _LARGEST = any_case(r"^\W*what(?:['\u2019]s| is| was) the (?P<by>largest|biggest|smallest) (?P<noun>\w+)$")
 _PASSED = any_case(r'^ did (?:you|we) (?:see|(?:go|drive|come|walk|get)? ?(?:past|by)|pass(?: by)?)$')
 _PLACE_OR_TIME = any_case(r'^\W*(?:where|when)\b')
 _TELLING = any_case(r'^\W*(?:how|what|which|list|count|show|tell|give|number)\b')
 _QUESTION = any_case(r'^\W*(?:what|which|who)(?: of (?:the|these|those|your)(?: two)?| one)?\b(?: of them)?')
-_YES = any_case(r"^\W*(?:is|are|was|were|did|do|does|has|have|had)(?:n['\u2019]t)?\b")
+_YES = any_case(r'^\W*(?:is|are|was|were|did|do|does|has|have|had)\b')
 _PREPOSITION = any_case(r'^(?:in|on|at|to|from|into|onto|for|with|by|near|of) ')
 _ORDER = any_case(
-    r'^(?P<first>.+) (?P<by>before|after) (?P<second>(?!(?:or|you|that|this|it|noon|midnight)\b).+?)\W*$'
+    r'^(?P<first>.+?) (?P<by>before|after)(?P<either> or (?:before|after))?'
+    r' (?P<second>(?!(?:or|that|this|it|noon|midnight)\b).+?)\W*$'
 )
 
 
@@ -168,14 +178,13 @@ def read_contrast(text: str) -> Contrast | None:
 
     :param text: without its words of time
     """
-    plain, without, said = (
-        _WHERE.sub('in which room', ' '.join(text.split()).strip(' ?!.')),
-        tuple[str, ...](),
-        list[str](),
-    )
+    plain, without, said = ' '.join(text.split()).strip(' ?!.'), tuple[str, ...](), list[str]()
+    plain = re.sub(r'(?i)(?<!to)(?<!from)(?<!is)(?<!was) (?:in |around )?here$', '', plain)
+    for pattern, which in _IN_WHICH:
+        plain = pattern.sub(which, plain)
     if found := _WITHOUT.search(plain):
         without = tuple(part for part in re.split(r',| and | or ', found['what']) if part.strip())
-        plain = _ELSE.sub('', f'{plain[: found.start()]} {plain[found.end() :]}')
+        plain = re.sub(r'\belse\b', '', f'{plain[: found.start()]} {plain[found.end() :]}')
         said, plain = ['else', *words(found[0])], ' '.join(plain.split())
     yes = _YES.match(plain) is not None
     read = (
@@ -188,7 +197,7 @@ def read_contrast(text: str) -> Contrast | None:
         return None
     left = Counter(words(' '.join(read.sides)))
     said += [word for word in words(plain) if word not in left]
-    yes = yes and not (len(read.sides) > 1 and ' or ' in plain)
+    yes = yes and not (read.names and ' or ' in plain)
     return replace(read, without=without, yes=yes, said=tuple(said))
 
 
@@ -198,7 +207,7 @@ def _limited(text: str) -> Contrast | None:
     if found is None or _PLACE_OR_TIME.match(text):
         return None
     spoken = (found['number'] or '').lower()
-    number = _TIMES.get(spoken) or cardinal(spoken)
+    number = 1 if spoken == 'a' and found['times'] else _TIMES.get(spoken) or cardinal(spoken)
     if not (number or found['time']):
         return None
     how, amount = found['how'].lower().removesuffix(' than'), float(number or seconds_in(found['time']))
@@ -209,7 +218,7 @@ def _limited(text: str) -> Contrast | None:
     measure = ComparedBy.COUNT if number else ComparedBy.SECONDS
     which = _WHICH.match(text)
     noun = which['noun'].lower() if which else ''
-    group = _group(noun) if noun else ''
+    group = _GROUPS.get(noun, 'object') if noun else ''
     rest = f'{text[: found.start()]} {text[found.end() :]}'
     if measure is ComparedBy.SECONDS and group not in ('place', 'day'):
         group = 'each'
@@ -218,39 +227,46 @@ def _limited(text: str) -> Contrast | None:
     return Contrast((_plain(rest),), (), measure, True, group, noun, Among.LIMIT, least, fewest)
 
 
+def _measured(found: re.Match[str], text: str) -> tuple[ComparedBy, bool]:
+    """Return by what a word compares, and whether more of that is meant."""
+    measure, most = _MEASURES[found['by'].lower()]
+    if measure is ComparedBy.COUNT and found['counted'].lower().endswith('time'):
+        return ComparedBy.SECONDS, most
+    driven = measure is ComparedBy.COUNT and not found['counted'] and _DRIVEN.search(text)
+    return ComparedBy.METRES if driven else measure, most
+
+
+def _anchor(measure: ComparedBy, text: str) -> tuple[str, str]:
+    """Return a text without 'to the door', from which distances are, and that; empty: they are from here."""
+    to = _TO.search(text) if measure is ComparedBy.AWAY else None
+    return (text[: to.start()], '' if to['anchor'] in _HERE else to['anchor']) if to else (text, '')
+
+
 def _than(text: str) -> Contrast | None:
     """Read 'more X than Y', 'longer than Y', 'nearer to Z than Y'."""
     found = _MORE.search(text)
     if found is None:
         return None
-    measure, most = _MEASURES[found['by'].lower()]
-    before, of, than = text[: found.start()].strip(), found['of'].strip(), found['than']
-    if found['counted'].strip() == 'time':
-        measure = ComparedBy.SECONDS
-    if re.match(r'(?:you|did you) ', than):
-        first, second = f'{before} {of}', f'did {than.removeprefix("did ")}'
-        return Contrast((first, second), (_name(of or before), _name(than)), measure, most)
-    anchor = ''
-    if measure is ComparedBy.AWAY and (to := re.match(r'(?:away )?(?:to|from) (?P<anchor>.+)', of)):
-        anchor, of = '' if to['anchor'] in _HERE else to['anchor'], ''
-    start = _PREPOSITION.match(than)
-    if start and (at := f'{before} {of}'.lower().rfind(f' {start[0].lower()}')) >= 0:
-        whole = f'{before} {of}'
-        frame, first = whole[:at], whole[at + 1 :]
-        return Contrast(
-            (f'{frame} {first}', f'{frame} {than}'), (_name(first), _name(than)), measure, most, anchor=anchor
-        )
-    if of:
-        return Contrast(
-            (f'{before} {of}', f'{before} {than}'), (_name(of), _name(than)), measure, most, anchor=anchor
-        )
-    turn = re.search(r'\b(?:left|right)\b', before) if than in ('left', 'right') else None
-    first = turn[0] if turn else thing_before(parse(text), found.start())
-    if not first:
-        return None
-    return Contrast(
-        (before, before.replace(first, than, 1)), (_name(first), _name(than)), measure, most, anchor=anchor
+    measure, most = _measured(found, text)
+    before, than = (
+        text[: found.start()].strip(),
+        re.sub(r'(?i) (?:is|are|was|were|did|does)$', '', found['than']),
     )
+    of, anchor = _anchor(measure, found['of'].strip())
+    start, whole = _PREPOSITION.match(than), f'{before} {of}'.strip()
+    if re.match(r'(?i)(?:you|did you) ', than):
+        parts, frames = (of or before, than), (whole, f'did {than.removeprefix("did ")}')
+    elif start and (at := whole.lower().rfind(f' {start[0].lower()}')) >= 0:
+        parts, frames = (whole[at + 1 :], than), (whole, f'{whole[:at]} {than}')
+    elif of:
+        parts, frames = (of, than), (whole, f'{before} {than}')
+    else:
+        turn = re.search(r'\b(?:left|right)\b', before) if than in ('left', 'right') else None
+        first = turn[0] if turn else thing_before(parse(text), found.start())
+        if not first:
+            return None
+        parts, frames = (first, than), (before, before.replace(first, than, 1))
+    return Contrast(frames, tuple(map(_name, parts)), measure, most, anchor=anchor)
 
 
 def thing_before(tree: Tree, end: int) -> str:
@@ -281,21 +297,13 @@ def _either(text: str) -> Contrast | None:
     by = _BY.search(text)
     if by is None:
         return _among(text)
-    measure, most = _MEASURES[by['by'].lower()]
-    if by[0].lower().endswith('time') and measure is ComparedBy.COUNT:
-        measure = ComparedBy.SECONDS
-    plain = ' '.join(_BY.sub(' ', text).split()).strip(' ,')
+    measure, most = _measured(by, text)
+    plain = ' '.join(f'{text[: by.start()]} {text[by.end() :]}'.split()).strip(' ,')
     listed = _OF_LIST.match(plain) or _LISTED.match(plain)
-    if listed:
-        frame, parts = listed['frame'], _parts(listed['list'])
-    else:
-        frame, parts = _joined(plain)
+    frame, parts = (listed['frame'], _parts(listed['list'])) if listed else _joined(plain)
     if len(parts) < 2:
         return None
-    anchor = ''
-    if measure is ComparedBy.AWAY and (to := re.search(r'\b(?:to|from) (?P<anchor>[^\0]+?)\W*$', frame)):
-        anchor = '' if to['anchor'] in _HERE else to['anchor']
-        frame = frame[: to.start()]
+    frame, anchor = _anchor(measure, frame)
     sides = tuple(_side(frame, part) for part in parts)
     return Contrast(sides, tuple(map(_name, parts)), measure, most, anchor=anchor)
 
@@ -363,14 +371,18 @@ def _side(frame: str, part: str) -> str:
 
 
 def _ordered(text: str) -> Contrast | None:
-    """Read 'did you see X before Y'."""
+    """Read 'did you see X before Y', 'did you do X before or after you did Y'."""
     found = _ORDER.match(text) if _YES.match(text) else None
+    own = found is not None and re.match(r'(?i)(?:you|we) ', found['second']) is not None
     first = thing_before(parse(text), found.start('by')) if found else ''
-    if found is None or not first:
+    if found is None or not first or (own and not found['either']):
         return None
-    sides = (found['first'], found['first'].replace(first, found['second'], 1))
+    second, other = found['second'], found['first'].replace(first, found['second'], 1)
+    if own:
+        first, other = found['first'], second
     later = found['by'].lower() == 'after'
-    return Contrast(sides, (_name(first), _name(found['second'])), ComparedBy.FIRST, later)
+    asked = Contrast((found['first'], other), (_name(first), _name(second)), ComparedBy.FIRST, later)
+    return replace(asked, most=False) if found['either'] else asked
 
 
 def _each(text: str) -> Contrast | None:
@@ -394,42 +406,51 @@ def _which(text: str) -> Contrast | None:
     if of_size := _LARGEST.match(text):  # 'What is the largest thing?'
         measure, most = _MEASURES[of_size['by'].lower()]
         return Contrast((of_size['noun'],), (), measure, most, 'object', of_size['noun'])
-    noun, rest = (found['noun'].lower(), text[found.end() :]) if found else ('thing', text)
-    asked = Contrast((), group=_group(noun), grouped=noun)
-    best = _BEST.search(rest)
+    noun, rest = (found['noun'].lower(), _received(text[found.end() :])) if found else ('thing', text)
+    asked = Contrast((), group=_GROUPS.get(noun, 'object'), grouped=noun)
+    never = None if _NOT_ENDED.search(rest) else _NEVER.search(rest)
+    counts = found is not None and (found['wh'] or '').lower() == 'how many'
+    best = None if counts else _BEST.search(rest)
     # 'Which demo took longest?' is for one of these, and not for a sort.
     of_one = best and noun not in _GROUPS and best['by'].lower() in ('longest', 'shortest')
     if best and not of_one and (found or _WHAT_DID.match(text)):
-        measure, most = _MEASURES[best['by'].lower()]
-        if measure is ComparedBy.COUNT and best[0].lower().endswith('time'):
-            measure = ComparedBy.SECONDS
+        measure, most = _measured(best, rest)
         rest = f'{rest[: best.start()]} {rest[best.end() :]}'
         if measure is ComparedBy.SIZE and _NUMBER.search(rest):
             measure = ComparedBy.NUMBER
         side = rest if noun in _GROUPS else f'{rest} {noun}'  # a noun that says which deeds, too
         side = 'what did you do' if best['by'].lower() == 'busiest' else side
         return replace(asked, sides=(_plain(side),), measure=measure, most=most)
-    if found is None:
+    if found is None or (counts and not (never and asked.group in ('place', 'day'))):
         return None
-    never = None if _NOT_ENDED.search(rest) else _NEVER.search(rest)
-    near = _NEAR_TO.search(rest)
-    if asked.group == 'place' and near:
+    of_place, at_end, neither = (
+        asked.group == 'place',
+        found and _AT_END.search(text[found.end() :]),
+        _NEITHER.search(rest),
+    )
+    several = of_place and noun.endswith('s')
+    if of_place and (near := _NEAR_TO.search(rest)):
         measure, most = _MEASURES[near['by'].lower()]
         anchor = '' if near['anchor'] in _HERE else near['anchor']
         return replace(asked, measure=measure, most=most, anchor=anchor)
-    if never:
-        rest = f'{rest[: never.start()]} {rest[never.end() :]}'
-        return replace(asked, sides=(_plain(rest),), among=Among.NONE)
-    several = asked.group == 'place' and noun.endswith('s')
-    if several and _PASSED.match(rest):
+    if said := neither or never:
+        parts = neither.groups() if neither else ('',)
+        sides = tuple(_plain(f'{rest[: said.start()]} {part} {rest[said.end() :]}') for part in parts)
+        sides = tuple(re.sub(r'\ba single\b', 'a', side) for side in sides)
+        asked = replace(asked, sides=sides, among=Among.NONE)
+    elif at_end and asked.group in ('place', 'day', 'robot'):
+        measure, most = _MEASURES[at_end['by'].lower()]
+        asked = replace(asked, sides=(_plain(_received(at_end['side'])),), measure=measure, most=most)
+    elif several and _PASSED.match(rest):
         asked = replace(asked, sides=('',), measure=ComparedBy.NUMBER, among=Among.EACH)
     elif several and _HAVE.match(rest):
         asked = replace(asked, sides=(_plain(rest),), among=Among.LIMIT, least=1.0)
     return asked if asked.sides else None
 
 
-def _group(noun: str) -> str:
-    return _GROUPS.get(noun.lower(), 'object')
+def _received(text: str) -> str:
+    """Return what a place or a day 'got' or 'saw' as what the robot put there, or what took place."""
+    return _SAW.sub('', _GOT.sub(' did you put', text))
 
 
 def _plain(text: str) -> str:

@@ -1,6 +1,7 @@
 """A follow-up question in full: the question before with one part changed."""
 
 import re
+from datetime import timedelta
 from itertools import takewhile
 
 from remembr_ros.agent.model.answer import Question
@@ -11,6 +12,7 @@ from remembr_ros.agent.offline.reader.contrast import thing_before
 from remembr_ros.agent.offline.request import thing_of
 from remembr_ros.agent.times.time_window import parse_window
 from remembr_ros.memory.matching.terms import words
+from remembr_ros.timestamps import local
 
 _ENDS = frozenset('ADP ADV AUX PUNCT PRON CCONJ SCONJ PART'.split())
 _PREPOSITIONS = 'in|on|at|to|from|into|onto|near|under|with|for|by|of'
@@ -25,7 +27,8 @@ _AND = any_case(r'^\W*(?:and|but|so) ')
 _AGAIN = any_case(
     r'^\W*(?:(?:and|but|so) )?(?P<ask>why|how often|how many(?: times)?|which|what)'
     r'(?: (?:of )?(?:those|them|these)| (?:was|is) (?:that|this|it)| (?:did|do) you)*'
-    r'(?P<more> (?:were |are |did |have )?(?:fail(?:ed)?|succeed(?:ed)?|go(?:ne)? wrong|went wrong))?\W*$'
+    r'(?P<more> (?:were |are |did |have )?(?:fail(?:ed)?|succeed(?:ed)?|go(?:ne)? wrong|went wrong))?'
+    rf'(?P<at> (?:are|were) (?:there )?(?:{_PREPOSITIONS}) .+?)?\W*$'
 )
 _ASKS = any_case(
     r'^\W*(?:when|where|why|how (?:often|long|far|many times)|(?:at )?what time|on which days?)(?: ago)? '
@@ -36,6 +39,9 @@ _HOW_MANY = any_case(r'^\W*how many ')
 _AUX = any_case(r'^\W*(?:did|do|have|had|were|was)\b')
 _ORDERS = any_case(
     r'\b(?:first|last|second|third|next|previous|most|least|fewest|longest|shortest|nearest|closest|farthest)\b'
+)
+_BESIDE_DAY = any_case(
+    r'^(?:(?:on )?the )?(?:(?P<next>next day|following day|day after)|previous day|day before)(?: that)?$'
 )
 _PRONOUN = any_case(r'\b(?:it|them|they)\b|\b(?:that|this|those|these|there)(?=\W*$)')
 
@@ -50,6 +56,8 @@ def in_full(question: Question) -> str:
         return question.text
     before, text = question.prior.question, question.text
     if again := _AGAIN.match(text):
+        if again['at']:
+            return f'{again["ask"]} {_without_article(thing_of(before))}{again["at"]}?'
         return _asking(before, again['ask'].lower(), again['more'] or '')
     other = _OTHER.match(text)
     if (
@@ -59,6 +67,9 @@ def in_full(question: Question) -> str:
     ):
         return changed
     thing, text = thing_of(before), _AND.sub('', text)
+    done = [hit.memory.facts.get('object', '') for hit in question.prior.answer.evidence[:1]]
+    if _WHAT.match(before) and any(done):  # 'What did you pick up? Where did you put it?'
+        thing = f'the {done[0]}'
     return _PRONOUN.sub(lambda _: thing, text, count=1) if thing else text
 
 
@@ -73,7 +84,7 @@ def _asking(before: str, ask: str, more: str) -> str:
     rest = before[what.end() :] if what else rest
     thing = thing_of(before)
     if not _AUX.match(rest) and thing and ask == 'how often':  # 'Where is the cup?', 'Are there cups?'
-        return f'How many {re.sub("(?i)^(?:the|an?|any|some) ", "", thing)} are there?'
+        return f'How many {_without_article(thing)} are there?'
     return f'{ask} {rest[:1].lower()}{rest[1:].rstrip(" ?.!")}{more}?'
 
 
@@ -85,6 +96,10 @@ def _changed(question: Question, what: str) -> str:
     def rest(text: str) -> str:
         return parse_window(text, question.now_ns, question.zone).rest.strip(' ?.!,')
 
+    since_ns = parse_window(before, question.now_ns, question.zone).after_ns
+    if since_ns is not None and (beside := _BESIDE_DAY.match(what)):
+        day = local(since_ns, question.zone) + timedelta(days=1 if beside['next'] else -1)
+        return f'{rest(before)} on {day:%Y-%m-%d}?'
     for timed in (what, f'on {what}'):
         if parse_window(timed, question.now_ns, question.zone).rest != timed and not rest(timed):
             return f'{rest(before)} {timed}?'
@@ -102,6 +117,10 @@ def _changed(question: Question, what: str) -> str:
     things = (thing_of(before), thing_before(parse(ends), len(ends)))
     thing = next((thing for thing in things if thing in ends), '')
     return before.replace(thing, re.sub(r'\bones?\b', thing.split()[-1], what), 1) if thing else ''
+
+
+def _without_article(thing: str) -> str:
+    return re.sub('(?i)^(?:the|an?|any|some) ', '', thing)
 
 
 def _last_after(preposition: str, text: str) -> tuple[int, int]:

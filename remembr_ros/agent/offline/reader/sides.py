@@ -18,11 +18,11 @@ _BACK, _RIGHT, _STEPS = map(word_class, ('said_before', 'right', 'steps'))
 _OUTCOMES = {
     'failed': any_case(
         r'\bfail\w*|\b(?:unsuccess\w+|in vain|refus\w+|unable|stuck|gave up)\b|\b(?:go|went|gone|goes) (?:'
-        r"wrong|badly)\b|(?:\bnot|n['\u2019]t) (?:able|manage|succe)\w*"
+        r'wrong|badly)\b|\bnot (?:able|manage|succe)\w*'
     ),
     'cancelled': any_case(r'\b(?:cancel|abort|interrupt)\w*|\b(?:broken?|called|cut) (?:off|short)\b'),
     'succeeded': any_case(
-        r"(?:^|(?<!not)(?<!n't) )\bsucce(?:ed|ss)\w*|\bmanaged?\b|\b(?:that|it|this) work(?:s|ed)?\b"
+        r'(?:^|(?<!not) )\bsucce(?:ed|ss)\w*|(?<!not\s)\bmanaged?\b|\b(?:that|it|this) work(?:s|ed)?\b'
         r'|went well'
     ),
 }

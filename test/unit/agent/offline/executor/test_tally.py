@@ -1,6 +1,7 @@
 """What compares, groups or leaves out: asked of a month of deeds, whose log says what is true."""
 
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -12,7 +13,7 @@ from remembr_ros.memory.model.record import Memory
 from test.unit.agent.compared_month import QUESTIONS
 from test.unit.agent.deeds_month import LOG
 from test.unit.agent.listed_recall import ListedRecall
-from test.unit.agent.offline.deeds.test_deed_answers import MINUTE, T, ask
+from test.unit.agent.offline.deeds.test_deed_answers import MINUTE, T, ask, put
 
 RIGHT = 0.8  # of the questions, at least
 
@@ -24,6 +25,51 @@ def test_nearly_all_are_right_and_nothing_wrong_is_sure():
     wrong = [(one.text, answer.confidence, answer.text) for one, answer in asked if one.faults(answer)]
     assert len(wrong) <= (1.0 - RIGHT) * len(QUESTIONS), wrong
     assert not [one for one in wrong if one[1] >= 0.5]
+
+
+@pytest.mark.parametrize(
+    ('text', 'told'),
+    [
+        (
+            'Did you have to drive more on the 29th than on the 28th?',
+            'Yes: the 29th, 649.3 m; the 28th, 496.9',
+        ),
+        (
+            'Did you water the fern more often yesterday or today?',
+            'both alike, yesterday, once; today, once.',
+        ),
+        ('Does a tea demo usually take longer than a dance demo?', 'Yes: a tea demo, 2 minutes 43 seconds'),
+        ('Who asked for the time more often: Viktor or Ines?', 'Viktor, 9 times; Ines, 2 times.'),
+        ('How often did Viktor want to know the time?', '9 times: '),
+        ('How many times did the tea demo fail?', 'Once: 2026-09-24 10:10 Failed to demo the tea demo'),
+        ('Which of the demos has never failed?', 'Dance demo.'),
+        ('On how many days did no pick fail?', '10 days: 2026-09-01, 2026-09-12,'),
+        ("Is there any day on which you didn't water a single plant?", 'Yes: 2026-09-20, 2026-09-25.'),
+        ('Was there ever a day when you charged fewer than three times?', 'No: none of 30; the least is'),
+        ('When did the most things go wrong?', 'That was 2026-09-18 (6 times)'),
+        ('Which plant do you water more than all the others?', 'That was basil (19 times)'),
+        ('Have you sung for anyone besides Ines?', 'No: nothing but that which you name (once).'),
+        ("What weren't you able to pick up on September 16?", '2026-09-16 07:03 Failed to pick the mug'),
+        (
+            'Did you unpack the microscope before or after you sharpened the bread knife?',
+            'sharpened the bread knife first, 2026-09-12 10:30:00 UTC; unpack the microscope, 2026-09-20',
+        ),
+    ],
+)
+def test_each_way_to_compare_and_to_deny_is_understood(text, told):
+    recall, question = ListedRecall([one.memory for one in LOG]), replace(QUESTIONS[0].question, text=text)
+    answer = OfflinePlanner().answer(question, recall, Run(time.monotonic() + 30.0))
+    assert answer.text.startswith(told)
+    assert answer.confidence >= 0.5
+
+
+def test_what_a_ward_got_was_put_there():
+    insulin = [
+        put(minute, 1.0, object='insulin', receptacle='fridge', place=place)
+        for minute, place in ((3, 'ward 3'), (9, 'ward 5'))
+    ]
+    picked = put(1, 1.0, kind='pick', object='insulin', place='pharmacy')
+    assert ask('Which ward got insulin first?', [picked, *insulin]).text.startswith('That was ward 3 (')
 
 
 SIGNS = ['ROOM 13', 'ROOM 133', 'ROOM 133', 'LAB 7', 'ROOM 12', 'EXIT', 'EXIT', 'EXIT']

@@ -38,6 +38,8 @@ def test_what_compares_nothing_is_none(text):
         Did you put the cup more than twice? | Yes: 3 times
         Did you put the cup at least four times? | No: 3 times
         Did you put the harp more often than the cup? | I know nothing of "the harp"
+        Didn't you put the cup more than twice? | Yes: 3 times
+        Did you put anything besides the cup, the plate and the keys? | No: nothing but that which you name
         """
     ),
 )

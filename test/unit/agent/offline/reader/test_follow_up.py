@@ -38,6 +38,8 @@ from test.unit.agent.questions_month import NOW_NS, find
         What did you put on the table? | And on the white shelf? | What did you put on the white shelf?
         How often did you load the van? | How many of those failed? | how often did you load the van failed?
         Where are the chairs? | How many? | How many chairs are there?
+        How many red cups are there? | How many of those are in the hall? | How many red cups are in the hall?
+        How often did you dance on 21 September? | And the day after? | How often did you dance on 2026-09-22?
         Did you see the lift? | Did you see the stairs? | Did you see the stairs?
         """
     ),
@@ -61,6 +63,12 @@ def test_a_row_of_follow_ups_keeps_what_none_of_them_changed() -> None:
         ('And today?', find(30, kind='water', object='basil')),
     ]:
         assert ask(text).removeprefix('Perhaps: ').split(':')[0].split(' ')[0] in (str(len(some)), 'once')
+
+
+def test_it_is_what_was_found() -> None:
+    agent = Agent(ListedRecall([one.memory for one in LOG]), [OfflinePlanner()])
+    agent.ask(Question('What did you unpack in the workshop?', NOW_NS, asker='Ines'))
+    assert 'microscope' in agent.ask(Question('When did you unpack it?', NOW_NS, asker='Ines')).text
 
 
 def test_what_stands_for_itself_stays() -> None:
