@@ -8,16 +8,16 @@ from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim, yes_or_no
 from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.model.relevance_model import PERHAPS
-from remembr_ros.agent.offline.deeds.deed_request import (
+from remembr_ros.agent.offline.executor.took_place import TookPlace, listed
+from remembr_ros.agent.offline.motion_questions import parse_motion
+from remembr_ros.agent.offline.not_seen import SURE
+from remembr_ros.agent.offline.reader.deed_request import (
     NEVER,
     DeedAsked,
     DeedRequest,
     build_deed_query,
     parse_deeds,
 )
-from remembr_ros.agent.offline.executor.took_place import TookPlace, listed
-from remembr_ros.agent.offline.motion_questions import parse_motion
-from remembr_ros.agent.offline.not_seen import SURE
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.geometry import distance
 from remembr_ros.memory.deeds.choice import choose_deeds

@@ -5,9 +5,9 @@ from math import prod
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.grounding import Claim, shown
-from remembr_ros.agent.offline.deeds.deed_request import SEEN
 from remembr_ros.agent.offline.not_seen import SURE
 from remembr_ros.agent.offline.reader.contrast import Among, ComparedBy, Contrast
+from remembr_ros.agent.offline.reader.deed_request import SEEN
 from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.objects.query import ObjectOrder, ObjectQuery
 from remembr_ros.memory.objects.wording import described

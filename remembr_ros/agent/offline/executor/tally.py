@@ -9,7 +9,6 @@ from math import prod
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Claim, yes_or_no
 from remembr_ros.agent.model.relevance_model import PERHAPS
-from remembr_ros.agent.offline.deeds.deed_request import MOVED, SEEN
 from remembr_ros.agent.offline.executor.superlatives import (
     ANY_THING,
     litres,
@@ -19,6 +18,7 @@ from remembr_ros.agent.offline.executor.superlatives import (
 from remembr_ros.agent.offline.executor.took_place import Selection, TookPlace, listed
 from remembr_ros.agent.offline.not_seen import no_answer
 from remembr_ros.agent.offline.reader.contrast import Among, ComparedBy, Contrast, read_contrast
+from remembr_ros.agent.offline.reader.deed_request import MOVED, SEEN
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.agent.offline.word_classes import word_class
 from remembr_ros.geometry import Point, distance

@@ -10,11 +10,17 @@ from remembr_ros.agent.model.english import Word, parse
 from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.model.relevance_model import as_good_as_best, find_sightings
 from remembr_ros.agent.model.same_place import span
-from remembr_ros.agent.offline.deeds.deed_request import MOVED, SEEN, DeedAsked, build_deed_query, parse_deeds
 from remembr_ros.agent.offline.named_scope import named_in
 from remembr_ros.agent.offline.not_seen import SURE
-from remembr_ros.agent.offline.objects.object_request import parse_object_request
 from remembr_ros.agent.offline.question_terms import target_of
+from remembr_ros.agent.offline.reader.deed_request import (
+    MOVED,
+    SEEN,
+    DeedAsked,
+    build_deed_query,
+    parse_deeds,
+)
+from remembr_ros.agent.offline.reader.object_request import parse_object_request
 from remembr_ros.agent.offline.request import parse_request
 from remembr_ros.agent.offline.word_classes import word_class
 from remembr_ros.agent.overview.listing import listing

@@ -11,7 +11,7 @@ from remembr_ros.agent.model.grounding import Choice, Claim, choose, shown, yes_
 from remembr_ros.agent.model.memory_prompt import ago
 from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.model.relevance_model import PERHAPS
-from remembr_ros.agent.offline.objects.object_request import Asked, ObjectRequest, parse_object_request
+from remembr_ros.agent.offline.reader.object_request import Asked, ObjectRequest, parse_object_request
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.agent.offline.word_classes import classes_of
 from remembr_ros.memory.deeds.object_ids import REACH_M
