@@ -18,6 +18,7 @@ from remembr_ros.memory.deeds.deed import Outcome
 from remembr_ros.memory.deeds.names import DeedNames
 from remembr_ros.memory.deeds.occurrences import OccurrenceSource
 from remembr_ros.memory.deeds.query import MOVES, STAY, DeedOrder, DeedQuery, FoundDeeds, Occurrence
+from remembr_ros.memory.deeds.summary import kinds_said, spent_said
 from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.places.place import said_name
 from remembr_ros.timestamps import format_duration, local
@@ -143,21 +144,18 @@ def _stays(deeds: Sequence[Occurrence], lines: Sequence[ToldLine]) -> list[ToldL
         of_place.setdefault(deed.where, []).append(deed)
     stay_lines = []
     for place, stays in of_place.items():
-        seconds = sum(deed.seconds for deed in stays)
-        often = 'once' if len(stays) == 1 else f'{len(stays)} times'
         ends = Hit(stays[0].memories[1], SURE), Hit(stays[-1].memories[-1], SURE)
-        text = f'{neutral(said_name(place))}: {often}, {format_duration(seconds)} in all'
-        stay_lines.append(ToldLine(text, ends, seconds))
+        text = f'{neutral(said_name(place))}: {spent_said(stays)}'
+        stay_lines.append(ToldLine(text, ends, sum(stay.seconds for stay in stays)))
     return [*stay_lines, *lines] if len(stay_lines) == 1 else stay_lines
 
 
 def _summed_up(deeds: Sequence[Occurrence], context: CallContext) -> str:
     if not deeds:
         return 'none'
-    kinds = Counter(deed.facts.kind or 'other' for deed in deeds)
     parts = [f'{len(deeds)}']
-    if len(kinds) > 1:
-        parts.append(', '.join(f'{number} {neutral(kind)}' for kind, number in kinds.most_common(KINDS)))
+    if len({deed.facts.kind for deed in deeds}) > 1:
+        parts.append(neutral(kinds_said(deeds, KINDS)))
     if failed := sum(deed.failed for deed in deeds):
         parts.append(f'{failed} failed')
     ways = [deed for deed in deeds if deed.facts.kind == MOVES[-1]]  # the turns of which are others

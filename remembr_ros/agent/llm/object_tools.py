@@ -18,8 +18,7 @@ from remembr_ros.memory.model.record import OBJECT
 from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.memory.objects.query import FoundObject, ObjectQuery
 from remembr_ros.memory.objects.relations import RelationName
-from remembr_ros.memory.objects.wording import events_of, presence_note
-from remembr_ros.timestamps import format_clock
+from remembr_ros.memory.objects.wording import history, presence_note
 
 MOST_TOLD = 20  # objects, and events of each, that a model is told
 SURE = 0.9  # how likely an object is what its label says
@@ -89,14 +88,11 @@ def object_history(call: ObjectHistory, context: CallContext) -> Job:
     if not known:
         raise InvalidRequest('these are no objects; find_objects has their labels')
 
-    def history(known: KnownObject) -> str:
-        events = [
-            f'{event} {format_clock(at_ns, context.question.zone)}'
-            for at_ns, event in events_of(known)[-MOST_TOLD:]
-        ]
-        return f'{context.evidence.label(Hit(known.memory, 1.0))}: {context.evidence.tell("; ".join(events))}'
+    def line(one: KnownObject) -> str:
+        told = context.evidence.tell(history(one, context.question.zone, MOST_TOLD))
+        return f'{context.evidence.label(Hit(one.memory, 1.0))}: {told}'
 
-    return lambda: lambda: '\n'.join(map(history, known))
+    return lambda: lambda: '\n'.join(map(line, known))
 
 
 def just_now(_: JustNow, context: CallContext) -> Job:

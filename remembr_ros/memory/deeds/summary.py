@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta, tzinfo
 from remembr_ros.memory.deeds.query import Occurrence
 from remembr_ros.memory.deeds.verbs import base
 from remembr_ros.memory.matching.terms import words
-from remembr_ros.timestamps import NS
+from remembr_ros.timestamps import NS, format_duration
 
 RARE = 3  # words of a sentence that say how rare it is
 NAMED = 4  # things of each kind
@@ -34,15 +34,23 @@ def times_said(number: int) -> str:
     return 'once' if number == 1 else f'{number} times'
 
 
-def kinds_said(deeds: Sequence[Occurrence]) -> str:
-    """Return how many there are of each kind, and what most were done to: 'pick 3 times (cup, tray)'."""
+def spent_said(stays: Sequence[Occurrence]) -> str:
+    """Return how often and how long a robot was somewhere: '2 times, 3 minutes 49 seconds in all'."""
+    return f'{times_said(len(stays))}, {format_duration(sum(stay.seconds for stay in stays))} in all'
+
+
+def kinds_said(deeds: Sequence[Occurrence], most: int | None = None) -> str:
+    """Return how many there are of each kind, and what most were done to: 'pick 3 times (cup, tray)'.
+
+    :param most: kinds that are told; None: all
+    """
     things: dict[str, Counter[str]] = {}
     for act in deeds:
         things.setdefault(act.facts.kind or 'other', Counter())[act.facts.object or act.facts.receptacle] += 1
     phrases = []
-    for kind, counts in sorted(things.items(), key=lambda item: -item[1].total()):
+    for kind, counts in sorted(things.items(), key=lambda item: -item[1].total())[:most]:
         names = ', '.join(name for name, _ in counts.most_common(NAMED) if name)
-        phrases.append(f'{kind} {counts.total()} times' + (f' ({names})' if names else ''))
+        phrases.append(f'{kind} {times_said(counts.total())}' + (f' ({names})' if names else ''))
     return ', '.join(phrases)
 
 

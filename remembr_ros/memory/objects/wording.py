@@ -120,6 +120,11 @@ def events_of(known: KnownObject) -> list[tuple[int, str]]:
     return sorted(found)
 
 
+def history(known: KnownObject, zone: tzinfo, most: int) -> str:
+    """Return what happened to an object, the last so many events of it, oldest first."""
+    return '; '.join(f'{event} {format_clock(at_ns, zone)}' for at_ns, event in events_of(known)[-most:])
+
+
 VISIT_GAP_NS = 1800 * NS  # when nothing was seen for so long, what comes next is another visit
 
 

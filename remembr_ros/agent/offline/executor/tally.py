@@ -25,7 +25,7 @@ from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.deeds.deed import DeedFacts
 from remembr_ros.memory.deeds.occurrences import hits_of
 from remembr_ros.memory.deeds.query import Occurrence, is_named, is_said
-from remembr_ros.memory.deeds.summary import by_day, days_without, kinds_said, times_said
+from remembr_ros.memory.deeds.summary import by_day, days_without, kinds_said, spent_said, times_said
 from remembr_ros.memory.deeds.verbs import is_same_kind
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Scope
@@ -388,8 +388,7 @@ class _Tally:
         """Return a value in words."""
         value, measure = group.value, self.asked.measure
         if group.by == 'places' and measure in (ComparedBy.COUNT, ComparedBy.SECONDS) and self.asked.group:
-            seconds = sum(deed.seconds for deed in group.occurrences)
-            return f'{format_duration(seconds)}, {_times(len(group.occurrences), group.by)}'
+            return spent_said(group.occurrences)
         if measure is ComparedBy.COUNT:
             return _times(round(value), group.by)
         if measure in (ComparedBy.FIRST, ComparedBy.LAST):

@@ -27,7 +27,7 @@ from remembr_ros.memory.objects.relations import stays_of
 from remembr_ros.memory.objects.wording import (
     changes_of,
     described,
-    events_of,
+    history,
     listed,
     presence_note,
     visits_among,
@@ -178,8 +178,8 @@ class _ObjectAnswer:
 
     def history(self, found: Sequence[FoundObject]) -> Claim:
         """Say what happened to a thing."""
-        events = [f'{told} {self._clock(at_ns)}' for at_ns, told in events_of(found[0].known)[-EVENTS:]]
-        return _claim(f'{_the(found[0])}: {"; ".join(events)}{self._since(found[0])}.', found[:1])
+        told = history(found[0].known, self.question.zone, EVENTS)
+        return _claim(f'{_the(found[0])}: {told}{self._since(found[0])}.', found[:1])
 
     def became(self, found: Sequence[FoundObject]) -> Claim:
         """Say whether things are still there, gone or moved, or when that was noticed."""
