@@ -56,16 +56,38 @@ _SAID = {
     for said in listed
 }
 _OTHERWISE = any_case(rf'\b(?:{"|".join(sorted(_SAID, key=len, reverse=True))})\b(?= \w|\W*$)')
-_NEITHER = any_case(
-    r'\b(?:that|which)(?: (?:is|are|was|were))? neither (?P<one>.+?) nor (?P<other>.+?)(?=\W*$)'
-)
-_IS_NOT = any_case(
-    r'^(\W*(?:(?:and|but|so) )?(?:is|are|was|were|did|does|has|have|had|could|would|should'
-    r"|do(?=n't (?:you|we)\b)))n't\b"
-)
-"""'Isn't there a lift?' asks whether there is one."""
-_NOT = any_case(r"\b(?P<verb>[a-z]+)n't\b(?P<who> (?:you|we|i|it|they|there|the robot)\b)?")
 _CUT = {'ca': 'can', 'wo': 'will', 'sha': 'shall'}
+_NOT = any_case(r"\b(?P<verb>[a-z]+)n't\b(?P<who> (?:you|we|i|it|they|there|the robot)\b)?")
+_WHO, _AUX = '(?P<who>you|we|it|there)', '(?P<aux>did|have|had|were|was|is|are)'
+_PLAINLY = tuple(
+    (any_case(said), plain)
+    for said, plain in (
+        (r"\b(\w+)'ve\b", r'\1 have'),
+        (  # 'Isn't there a lift?' asks whether there is one.
+            r'^(\W*(?:(?:and|but|so) )?(?:is|are|was|were|did|does|has|have|had|could|would|should'
+            r"|do(?=n't (?:you|we)\b)))n't\b",
+            r'\1',
+        ),
+        (
+            rf"^{_WHO} {_AUX}(?:n't| not)? (?P<rest>.+), (?P=aux) (?P=who)\W*$",
+            r'\g<aux> \g<who> \g<rest>?',
+        ),
+        (
+            rf"^{_WHO} (?P<rest>.+), {_AUX}n't (?P=who)\W*$",
+            r'\g<aux> \g<who> \g<rest>?',
+        ),
+        (r'\b(?:that|which)(?: (?:is|are|was|were))? neither (.+?) nor (.+?)(?=\W*$)', r'except \1 and \2'),
+        (
+            r"\b(?:that|which)(?:'s| is| are| was| were)(?:n't| not) (?:in|on|at|under) (.+?)(?=\W*$)",
+            r'except \1',
+        ),
+        (
+            r"\b(did|was|were|has|had)(?:n't| not) ((?:the|an?|your) \w+(?: \w+)?) (?=fail|succeed|work)",
+            r'\1 \2 not ',
+        ),
+    )
+)
+"""Other ways to say the same, and what is read in their place."""
 _WORD_OF_NAME = re.compile(r"[^\W_][\w'-]*")
 _FOUR_LETTERS = re.compile(r'[^\W\d_]{4}')
 TITLES = frozenset(('dr', 'mr', 'mrs', 'ms', 'prof', 'professor'))
@@ -77,11 +99,12 @@ def written_out(text: str) -> str:
     plain = _HOW_FAR.sub('how far', _WHERE.sub('where is', text.replace('\u2019', "'")))
     if quotations(text):
         return plain
-    plain = _OTHERWISE.sub(lambda said: _SAID[' '.join(said[0].lower().split())], _IS_NOT.sub(r'\1', plain))
-    plain = _NOT.sub(
+    plain = _OTHERWISE.sub(lambda said: _SAID[' '.join(said[0].lower().split())], plain)
+    for pattern, usual in _PLAINLY:
+        plain = pattern.sub(usual, plain)
+    return _NOT.sub(
         lambda found: _CUT.get(found['verb'].lower(), found['verb']) + (found['who'] or '') + ' not', plain
     )
-    return _NEITHER.sub(r'except \g<one> and \g<other>', plain)
 
 
 def target_of(text: str, *, rooms: bool = False) -> str:

@@ -152,6 +152,9 @@ class _Tally:
             texts[0] = f'{ordered[0].name} {asked.measure.value}, {self._said(ordered[0])}'
         text = f'{"both alike, " if alike else ""}{"; ".join(texts)}.'
         hits = hits_of(deed for side in ordered for deed in (*side.occurrences[:1], *side.occurrences))
+        if asked.yes and asked.least:
+            one, other = (side.value for side in values)
+            return yes_or_no(asked.least * other <= one <= asked.fewest * max(other, 1.0), text, hits)
         if asked.yes:
             return yes_or_no(not alike and ordered[0] is values[0], text, hits)
         return Claim(Kind.TEXT, text, hits)
@@ -228,6 +231,9 @@ class _Tally:
                 claim = Claim(Kind.TEXT, text, hits_of(told.occurrences))
                 return replace(claim, confidence=PERHAPS) if told.occurrences else None
         values = sorted(measured, key=_Value.rank, reverse=asked.most)
+        if not values:
+            return None
+        values = [group for group in values if group.value != values[0].value] if asked.nth == 2 else values
         if not values:
             return None
         best = [group for group in values if group.rank() == values[0].rank()]

@@ -29,7 +29,7 @@ from remembr_ros.memory.deeds.choice import choose_deeds
 from remembr_ros.memory.deeds.deed import DeedFacts, Outcome
 from remembr_ros.memory.deeds.names import DeedNames
 from remembr_ros.memory.deeds.occurrences import OccurrenceSource
-from remembr_ros.memory.deeds.query import MOVES, SIGHT, STAY, DeedQuery, Occurrence, is_said
+from remembr_ros.memory.deeds.query import MOVES, SIGHT, STAY, DeedQuery, Occurrence, is_named, is_said
 from remembr_ros.memory.deeds.verbs import is_same_kind
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Scope
@@ -158,8 +158,10 @@ class TookPlace:
 
     def place(self, text: str) -> NamedPlace | None:
         """Return the named place that a text names."""
-        found = named_in(text, self.question.places.all)
-        return found[0][1] if found else None
+        known, called = self.question.places.all, target_of(text)
+        found = [place for _, place in named_in(text, known)]
+        found = found or [place for place in known if called and is_named(called, place.name)]
+        return found[0] if found else None
 
     def things(self, text: str) -> Sequence[FoundObject]:
         """Return the objects that a text names."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from remembr_ros.agent.model.english import Tree, Word, parse
-from remembr_ros.agent.model.quoting import any_case, cardinal
+from remembr_ros.agent.model.quoting import any_case, cardinal, ordinal
 from remembr_ros.agent.offline.word_classes import classes_of
 from remembr_ros.agent.times.time_expression import AMOUNTS, seconds_in
 from remembr_ros.memory.matching.terms import words
@@ -50,7 +50,8 @@ class Contrast:
     :param grouped: the noun for that, in the asker's words
     :param among: which groups are told
     :param least: that many, or so long [s], at least
-    :param fewest: the same at most
+    :param fewest: the same at most; of two sides how many times as much the first one has
+    :param nth: 2: the second most
     :param without: what is left out
     :param anchor: how far from what; empty: from here
     :param yes: yes or no is asked for
@@ -66,6 +67,7 @@ class Contrast:
     among: Among = Among.BEST
     least: float = 0.0
     fewest: float = float('inf')
+    nth: int = 1
     without: tuple[str, ...] = ()
     anchor: str = ''
     yes: bool = False
@@ -76,7 +78,7 @@ _MEASURES = {
     word: (measure, most)
     for measure, most, said in (
         (ComparedBy.COUNT, True, 'more most busiest'),
-        (ComparedBy.COUNT, False, 'less fewer fewest least rarest'),
+        (ComparedBy.COUNT, False, 'less fewer fewest least rarest quietest'),
         (ComparedBy.SECONDS, True, 'longer longest slower slowest'),
         (ComparedBy.SECONDS, False, 'shorter shortest quicker quickest faster fastest'),
         (ComparedBy.FIRST, False, 'first earlier earliest sooner'),
@@ -98,7 +100,7 @@ _SUPERLATIVES = [word for word in _MEASURES if word.endswith(('est', 'most')) or
 _SUPERLATIVE = '|'.join(word for word in _SUPERLATIVES if _MEASURES[word][0] not in _OF_TIME_OR_PLACE)
 _COMPARATIVE = '|'.join(word for word in _MEASURES if word.endswith('er') or word in ('more', 'less'))
 _COUNTED = r'(?P<counted>(?: (?:(?:of (?:the|your) )?time|often|frequently|times)\b)?)'
-_BEST = any_case(rf'\b(?:the )?(?P<by>{_SUPERLATIVE}){_COUNTED}(?=\W|$)')
+_BEST = any_case(rf'\b(?:the )?(?:(?P<nth>second|third) )?(?P<by>{_SUPERLATIVE}){_COUNTED}(?=\W|$)')
 _BY = any_case(rf'\b(?:the )?(?P<by>{"|".join(_SUPERLATIVES)}|{_COMPARATIVE}|first|last){_COUNTED}(?=\W|$)')
 _MORE = any_case(rf'\b(?P<by>{_COMPARATIVE}){_COUNTED}(?P<of>(?: .*?)?) than (?P<than>.+?)\W*$')
 _WITHOUT = any_case(
@@ -116,7 +118,7 @@ _WHICH = any_case(
     r' (?!(?:did|do|does|is|are|was|were|has|have|had|can|could|one|of)\b)(?P<noun>\w+)'
     r'(?:(?: (?:(?:in|on|at) which|when|where|that|which))?(?= \w))'
 )
-_NEVER = any_case(r'\b(?:never|not|no|without(?: (?:a|an|any))?|neither)\b')
+_NEVER = any_case(r'\b(?:never|not|no|without(?: (?:a|an|any))?(?! \w+ing)|neither)\b')
 _LIMIT = any_case(
     rf'\b(?:for )?(?P<how>(?:more|longer|less|fewer|shorter) than|at least|at most|over|under|exactly)'
     rf' (?:(?P<time>{AMOUNTS})|(?P<number>\w+)(?P<times> times?)?)\b'
@@ -138,8 +140,15 @@ _AMONG = (
     any_case(rf'^(?P<list>.+ (?:and|or) .+?) ?[,:\u2013\u2014-] ?{_OF_THESE}.*)$'),
 )
 _IN_WHICH = (
+    (any_case(r'^\W*where(?= (?:did|have) you (?:put|place|leave) .*\bmost\b)'), 'on which furniture'),
     (any_case(r'^\W*where(?= (?:did|were|have|had) .*\b(?:most|least|longest|shortest)\b)'), 'in which room'),
     (any_case(r'^\W*when(?= did .*\bthe (?:most|fewest|least)\b)'), 'on which day'),
+    (any_case(r'^\W*(?:was|is) (.+?) busier than (.+)$'), r'did you do more on \1 than on \2'),
+    (any_case(r'^\W*(?:was|is) (.+?) quieter than (.+)$'), r'did you do fewer on \1 than on \2'),
+    (
+        any_case(r'^\W*what is the ((?:second |third )?(?:most|least)) (?:often )?(\w+ed) (\w+)$'),
+        r'which \3 did you \2 \1',
+    ),
 )
 _ENDED = r'(?:fail\w*|succeed\w*|work(?:ed)?(?! in)|(?:go|went|gone) (?:wrong|well))'
 _NOT_ENDED = any_case(rf'\bnot {_ENDED}')
@@ -147,6 +156,13 @@ _DEEDS_ENDED = any_case(
     r'^\W*(?:how many|which|what) (?:of (?:your|the) )?(?:deeds|tasks|jobs|actions|things)\b.*\b'
     rf'{_ENDED}\b|^\W*how (?:often|many times) (?:did|has|have) (?!you\b|we\b|i\b|the robot\b)'
 )
+_AS = any_case(
+    r'\b(?P<least>at least )?(?:(?:(?P<once>twice|thrice)|(?P<many>\w+) times) )?as '
+    r'(?P<by>many|much|often|frequently|long|far)\b(?: times)?(?P<of>(?: .*?)?) as (?P<than>.+?)\W*$'
+)
+_ASKED_AS = dict.fromkeys(('many', 'much', 'often', 'frequently'), ComparedBy.COUNT)
+_ASKED_AS |= {'long': ComparedBy.SECONDS, 'far': ComparedBy.AWAY}
+_PRONOUN = any_case(r'\b(?:it|them)\b')
 _TIMES = {'once': 1, 'twice': 2, 'thrice': 3}
 _ASKED = {
     ComparedBy.SECONDS: any_case(r'\bhow (?:long|much time)\b'),
@@ -154,6 +170,7 @@ _ASKED = {
 }
 _DRIVEN = any_case(r'\b(?:you|we|to) (?:drive|drove|travel(?:led)?)\b|\b(?:driven|distance)\b')
 _NUMBER, _HAVE = any_case(r'\bnumbers?\b'), any_case(r'^ (?:have|has|had|contain)\b')
+_CAME = any_case(r'^ (?:came|come) out of\b')
 _GOT = any_case(r'^ (?:got|gets?|received?)\b(?! \w+ed\b)')
 _SAW = any_case(
     r'^ (?:saw|seen|see|had|has|have|with)(?= (?:the )?\w+ (?:\w+ )?'
@@ -165,7 +182,7 @@ _PASSED = any_case(r'^ did (?:you|we) (?:see|(?:go|drive|come|walk|get)? ?(?:pas
 _PLACE_OR_TIME = any_case(r'^\W*(?:where|when)\b')
 _TELLING = any_case(r'^\W*(?:how|what|which|list|count|show|tell|give|number)\b')
 _QUESTION = any_case(r'^\W*(?:what|which|who)(?: of (?:the|these|those|your)(?: two)?| one)?\b(?: of them)?')
-_YES = any_case(r'^\W*(?:is|are|was|were|did|do|does|has|have|had)\b')
+_YES = any_case(r'^\W*(?:more|fewer|less|is|are|was|were|did|do|does|has|have|had)\b')
 _PREPOSITION = any_case(r'^(?:in|on|at|to|from|into|onto|for|with|by|near|of) ')
 _ORDER = any_case(
     r'^(?P<first>.+?) (?P<by>before|after)(?P<either> or (?:before|after))?'
@@ -180,12 +197,12 @@ def read_contrast(text: str) -> Contrast | None:
     """
     plain, without, said = ' '.join(text.split()).strip(' ?!.'), tuple[str, ...](), list[str]()
     plain = re.sub(r'(?i)(?<!to)(?<!from)(?<!is)(?<!was) (?:in |around )?here$', '', plain)
-    for pattern, which in _IN_WHICH:
-        plain = pattern.sub(which, plain)
     if found := _WITHOUT.search(plain):
         without = tuple(part for part in re.split(r',| and | or ', found['what']) if part.strip())
         plain = re.sub(r'\belse\b', '', f'{plain[: found.start()]} {plain[found.end() :]}')
         said, plain = ['else', *words(found[0])], ' '.join(plain.split())
+    for pattern, which in _IN_WHICH:
+        plain = pattern.sub(which, plain)
     yes = _YES.match(plain) is not None
     read = (
         _either(plain) or _limited(plain) or _than(plain) or _ordered(plain) or _each(plain) or _which(plain)
@@ -232,7 +249,7 @@ def _measured(found: re.Match[str], text: str) -> tuple[ComparedBy, bool]:
     measure, most = _MEASURES[found['by'].lower()]
     if measure is ComparedBy.COUNT and found['counted'].lower().endswith('time'):
         return ComparedBy.SECONDS, most
-    driven = measure is ComparedBy.COUNT and not found['counted'] and _DRIVEN.search(text)
+    driven = measure in (ComparedBy.COUNT, ComparedBy.AWAY) and not found['counted'] and _DRIVEN.search(text)
     return ComparedBy.METRES if driven else measure, most
 
 
@@ -244,29 +261,52 @@ def _anchor(measure: ComparedBy, text: str) -> tuple[str, str]:
 
 def _than(text: str) -> Contrast | None:
     """Read 'more X than Y', 'longer than Y', 'nearer to Z than Y'."""
-    found = _MORE.search(text)
+    found, exactly = _MORE.search(text) or _AS.search(text), float('inf')
     if found is None:
         return None
-    measure, most = _measured(found, text)
+    least = 0.0
+    if found.re is _AS:
+        measure, most = _ASKED_AS[found['by'].lower()], True
+        least = float(
+            cardinal((found['many'] or '').lower()) or _TIMES.get((found['once'] or 'once').lower(), 1)
+        )
+        exactly = least if least == 1.0 and not found['least'] else exactly
+    else:
+        measure, most = _measured(found, text)
     before, than = (
         text[: found.start()].strip(),
         re.sub(r'(?i) (?:is|are|was|were|did|does)$', '', found['than']),
     )
     of, anchor = _anchor(measure, found['of'].strip())
+    if pronoun := _PRONOUN.search(than):
+        than = f'{than[: pronoun.start()]}{thing_before(parse(text), found.start())}{than[pronoun.end() :]}'
     start, whole = _PREPOSITION.match(than), f'{before} {of}'.strip()
     if re.match(r'(?i)(?:you|did you) ', than):
         parts, frames = (of or before, than), (whole, f'did {than.removeprefix("did ")}')
     elif start and (at := whole.lower().rfind(f' {start[0].lower()}')) >= 0:
         parts, frames = (whole[at + 1 :], than), (whole, f'{whole[:at]} {than}')
     elif of:
-        parts, frames = (of, than), (whole, f'{before} {than}')
+        (one, tail), (other, rest) = _phrase_of(of), _phrase_of(than)
+        parts = (one, other)
+        frames = (f'{before} {one}{tail or rest}', f'{before} {other}{rest or tail}')
     else:
         turn = re.search(r'\b(?:left|right)\b', before) if than in ('left', 'right') else None
         first = turn[0] if turn else thing_before(parse(text), found.start())
         if not first:
             return None
         parts, frames = (first, than), (before, before.replace(first, than, 1))
-    return Contrast(frames, tuple(map(_name, parts)), measure, most, anchor=anchor)
+    names = tuple(map(_name, parts))
+    return Contrast(frames, names, measure, most, least=least, fewest=exactly, anchor=anchor)
+
+
+def _phrase_of(text: str) -> tuple[str, str]:
+    """Return the noun phrase that a text begins with, and the rest: 'plates', ' on the table'."""
+    tree = parse(text)
+    first = next(iter(tree), None)
+    if first is None or first.tag.startswith('VB') or first.pos == 'ADP':
+        return text, ''
+    end = _end_of_phrase(tree, first)
+    return (text, '') if re.match(r' (?:and|or)\b', text[end:]) else (text[:end], text[end:])
 
 
 def thing_before(tree: Tree, end: int) -> str:
@@ -419,8 +459,9 @@ def _which(text: str) -> Contrast | None:
         if measure is ComparedBy.SIZE and _NUMBER.search(rest):
             measure = ComparedBy.NUMBER
         side = rest if noun in _GROUPS else f'{rest} {noun}'  # a noun that says which deeds, too
-        side = 'what did you do' if best['by'].lower() == 'busiest' else side
-        return replace(asked, sides=(_plain(side),), measure=measure, most=most)
+        side = 'what did you do' if best['by'].lower() in ('busiest', 'quietest') else side
+        nth = ordinal((best['nth'] or 'first').lower()) or 1
+        return replace(asked, sides=(_plain(side),), measure=measure, most=most, nth=nth)
     if found is None or (counts and not (never and asked.group in ('place', 'day'))):
         return None
     of_place, at_end, neither = (
@@ -450,7 +491,7 @@ def _which(text: str) -> Contrast | None:
 
 def _received(text: str) -> str:
     """Return what a place or a day 'got' or 'saw' as what the robot put there, or what took place."""
-    return _SAW.sub('', _GOT.sub(' did you put', text))
+    return _SAW.sub('', _GOT.sub(' did you put', _CAME.sub(' did you pick from', text)))
 
 
 def _plain(text: str) -> str:

@@ -9,6 +9,7 @@ from remembr_ros.agent.model.english import parse
 from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.offline.named_scope import named_in
 from remembr_ros.agent.offline.reader.contrast import thing_before
+from remembr_ros.agent.offline.reader.wish import is_furniture
 from remembr_ros.agent.offline.request import thing_of
 from remembr_ros.agent.times.time_window import parse_window
 from remembr_ros.memory.matching.terms import words
@@ -26,7 +27,7 @@ _LEADS = any_case(r'^\W*(?:and|but|or|(?:what|how) about)\b')
 _AND = any_case(r'^\W*(?:and|but|so) ')
 _AGAIN = any_case(
     r'^\W*(?:(?:and|but|so) )?(?P<ask>why|how often|how many(?: times)?|which|what)'
-    r'(?: (?:of )?(?:those|them|these)| (?:was|is) (?:that|this|it)| (?:did|do) you)*'
+    r'(?: ones)?(?: (?:of )?(?:those|them|these)| (?:was|is) (?:that|this|it)| (?:did|do) you)*'
     r'(?P<more> (?:were |are |did |have )?(?:fail(?:ed)?|succeed(?:ed)?|go(?:ne)? wrong|went wrong))?'
     rf'(?P<at> (?:are|were) (?:there )?(?:{_PREPOSITIONS}) .+?)?\W*$'
 )
@@ -111,6 +112,10 @@ def _changed(question: Question, what: str) -> str:
         (start, end), _ = others[-1]
         bare = re.sub(rf'(?i)^(?:{_PREPOSITIONS}) ', '', what)
         return f'{before[:start]}{bare}{before[end:]}'
+    tree = parse(ends)
+    at = [word for word in tree if word.dep == 'pobj' and is_furniture(word.low)]
+    if at and is_furniture(what) and not re.match(rf'(?i)(?:{_PREPOSITIONS}) ', what):
+        what = f'{tree.head(at[-1]).low} {what}'
     if said := re.match(rf'(?i)(?:{_PREPOSITIONS}) ', what):
         start, end = _last_after(said[0].strip().lower(), ends)
         return f'{ends[:start].rstrip()} {what}{ends[end:]}?'

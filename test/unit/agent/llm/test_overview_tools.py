@@ -293,7 +293,7 @@ def test_the_way_is_told_with_stops_turns_and_legs() -> None:
     assert [side for side, _ in lines] == [turn.side for turn in window]
     assert re.search(r'\[m\d+, m\d+\] 09:00:\d\d to 09:00:\d\d drove \d+\.\d m at 0\.\d\d m/s from \(', first)
     assert 'page 2 of 2' in second
-    assert f'{len(of.halts)} standing' in second
+    assert f'standing {len(of.halts)} times' in second
     assert '7 turning left' in second
     assert '4 turning right' in second
     assert max(map(len, (first, second))) < 2_000  # 500 tokens

@@ -53,7 +53,7 @@ def ask(text: str, memories=(*DRIVE, *ROOMS), **about) -> Answer:
 @pytest.mark.parametrize(
     ('question', 'kind', 'told'),
     [
-        ('Which room were you in longest?', 'text', 'That was the kitchen (2 times, 3 minutes 49 seconds in all)'),
+        ('Which room were you in longest?', 'text', 'That was the kitchen (2 times, 3 minutes 49 seconds in'),
         ('In which room did you spend the least time?', 'text', 'That was room 315 (once, 1 minute in all)'),
         ('Where did you spend most of the time?', 'text', 'That was the kitchen ('),
         ('Which room did you visit most often?', 'text', 'That was the kitchen ('),
