@@ -201,8 +201,8 @@ class TookPlace:
         said = [name for name, _ in phrase.names if name not in _AROUND]
         if own and MOVED.search(text) and not (said or phrase.unknown):
             query: DeedQuery | None = DeedQuery('place')  # whatever was moved was put down
-        elif phrase.kind and not own and not said and (of_noun or ended):
-            query = DeedQuery(phrase.kind)  # 'driving failed', 'which drives took'
+        elif phrase.kind and not own and not said and (of_noun or ended or not phrase.weak):
+            query = DeedQuery(phrase.kind)  # 'driving failed', 'which drives took', 'was watered'
         else:
             request = parse_request(text, self.question.now_ns, self.question.zone)
             whatever = {word.lemma for word in parse(plain) if word.pos == 'VERB'} <= _DO
@@ -224,7 +224,8 @@ class TookPlace:
             every = tuple(deed for deed in every if all(is_said(word, deed.told) for word in more))
         known = [word for word in words(text) if self.names.knows(word)]
         known += [word for found in _ENDED.finditer(text) for word in words(found[0])]
-        unknown = [w.low for w in tree if w.pos in _CONTENT and not self._is_known(w, query, known)]
+        telling = [w for w in tree if w.pos in _CONTENT and w.low[:1].isalnum()]
+        unknown = [w.low for w in telling if not self._is_known(w, query, known)]
         return Selection(every, 'places' if query.kind == STAY else 'deeds', SURE, unknown, known)
 
     def _is_known(self, word: Word, query: DeedQuery, known: Sequence[str]) -> bool:

@@ -221,7 +221,7 @@ def read_contrast(text: str) -> Contrast | None:
 def _limited(text: str) -> Contrast | None:
     """Read 'more than twice', 'at least three', 'longer than two minutes'."""
     found = _LIMIT.search(text)
-    if found is None or _PLACE_OR_TIME.match(text):
+    if found is None or _PLACE_OR_TIME.match(text) or _AS.search(text):
         return None
     spoken = (found['number'] or '').lower()
     number = 1 if spoken == 'a' and found['times'] else _TIMES.get(spoken) or cardinal(spoken)
@@ -240,7 +240,7 @@ def _limited(text: str) -> Contrast | None:
     if measure is ComparedBy.SECONDS and group not in ('place', 'day'):
         group = 'each'
     elif which:
-        rest = rest[which.end() :]
+        rest = _received(rest[which.end() :])
     return Contrast((_plain(rest),), (), measure, True, group, noun, Among.LIMIT, least, fewest)
 
 
@@ -278,8 +278,9 @@ def _than(text: str) -> Contrast | None:
         re.sub(r'(?i) (?:is|are|was|were|did|does)$', '', found['than']),
     )
     of, anchor = _anchor(measure, found['of'].strip())
+    tree = parse(text)
     if pronoun := _PRONOUN.search(than):
-        than = f'{than[: pronoun.start()]}{thing_before(parse(text), found.start())}{than[pronoun.end() :]}'
+        than = f'{than[: pronoun.start()]}{thing_before(tree, found.start())}{than[pronoun.end() :]}'
     start, whole = _PREPOSITION.match(than), f'{before} {of}'.strip()
     if re.match(r'(?i)(?:you|did you) ', than):
         parts, frames = (of or before, than), (whole, f'did {than.removeprefix("did ")}')
@@ -291,7 +292,12 @@ def _than(text: str) -> Contrast | None:
         frames = (f'{before} {one}{tail or rest}', f'{before} {other}{rest or tail}')
     else:
         turn = re.search(r'\b(?:left|right)\b', before) if than in ('left', 'right') else None
-        first = turn[0] if turn else thing_before(parse(text), found.start())
+        doing = [w for w in tree if w.tag == 'VBG' and w.start < found.start() and w.dep != 'advcl']
+        first = turn[0] if turn else thing_before(tree, found.start())
+        if doing and parse(than).words[0].tag == 'VBG':  # 'Did picking it take longer than putting it?'
+            said = [w for w in tree.below(doing[0]) if doing[0].index <= w.index and w.start < found.start()]
+            said = [w for w in said if w.lemma not in ('take', 'last')]
+            first = text[said[0].start : said[-1].start + len(said[-1].text)]
         if not first:
             return None
         parts, frames = (first, than), (before, before.replace(first, than, 1))
@@ -433,8 +439,8 @@ def _each(text: str) -> Contrast | None:
     noun = (found['noun'] or 'day').lower()
     known = _GROUPS.get(noun, '')
     by = found[0].split()[0].lower()
-    rest = _plain(f'{text[: found.start()]} {text[found.end() :]}')
-    if noun in ('time', 'way') or (not known and by in ('per', 'by', 'of')) or not _TELLING.match(rest):
+    rest = _plain(_PRONOUN.sub(noun, f'{text[: found.start()]} {text[found.end() :]}'))
+    if noun in ('time', 'way') or (not known and by in ('by', 'of')) or not _TELLING.match(rest):
         return None
     measure = next((measure for measure, said in _ASKED.items() if said.search(text)), ComparedBy.COUNT)
     return Contrast((rest,), (), measure, True, known or 'object', noun, Among.EACH)

@@ -81,7 +81,8 @@ class DeedRequest:
 
 SEEN = any_case(said_by('seen'))
 NEVER = any_case(
-    r'\bnever\b|\bnot (?:\w+ )?(?:touch|handl|pick|us|mov|visit|been|be|go|enter|put|ha|open|clean|ta)\w*'
+    r'\bnever\b|\bnot (?:\w+ )?(?:touch|handl|pick|us|mov|visit|been|be|go'
+    r'|enter|put|ha|open|clean|ta)\w*'
     r'|\b(?:did|have|has|had|was|were) (?:you |we |i |it )?not\b(?! (?:able|manage|succe))'
     r'|\bst(?:ay|ayed) (?:out of|away from)\b|\bavoid\w*|\bun(?:touched|visited)\b|\bleft alone\b'
 )

@@ -18,7 +18,7 @@ _BACK, _RIGHT, _STEPS = map(word_class, ('said_before', 'right', 'steps'))
 _OUTCOMES = {
     'failed': any_case(
         r'\bfail\w*|\b(?:unsuccess\w+|in vain|refus\w+|unable|stuck|gave up)\b|\b(?:go|went|gone|goes) (?:'
-        r'wrong|badly)\b|\bnot (?:able|manage|succe)\w*|\bcould (?:you |we )?not\b'
+        r'wrong|badly)\b|\bnot (?:able|manage|succe)\w*'
     ),
     'cancelled': any_case(r'\b(?:cancel|abort|interrupt)\w*|\b(?:broken?|called|cut) (?:off|short)\b'),
     'succeeded': any_case(
