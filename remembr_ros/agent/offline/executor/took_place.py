@@ -7,6 +7,7 @@ from functools import cached_property
 from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.model.answer_text import EVEN
 from remembr_ros.agent.model.english import Word, parse
+from remembr_ros.agent.model.matching import is_colour
 from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.model.relevance_model import as_good_as_best, find_sightings
 from remembr_ros.agent.model.same_place import span
@@ -108,7 +109,8 @@ def _ended(text: str) -> tuple[Outcome, ...]:
     if found is None:
         return ()
     good = bool(found['well']) != bool(found['no'])
-    return ('succeeded', 'unknown') if good else ('failed', 'cancelled')
+    failed: tuple[Outcome, ...] = ('failed',) if 'fail' in found[0].lower() else ('failed', 'cancelled')
+    return ('succeeded', 'unknown') if good else failed
 
 
 class TookPlace:
@@ -176,13 +178,11 @@ class TookPlace:
             scope = replace(scope, place=place.name, map_id=place.memory.map_id)
             named = {word for name in place.names for word in words(name)}
             thing = ' '.join(word for word in words(thing) if word not in named)
-        query = ObjectQuery(
-            thing,
-            relation=asked.relation if place is None else '',
-            anchor=asked.anchor if place is None else '',
-            scope=scope,
-        )
-        return self.recall.find_objects(query).objects
+        relation, anchor = (asked.relation, asked.anchor) if place is None else ('', '')
+        colour = thing if is_colour(thing) else ''
+        query = ObjectQuery('' if colour else thing, relation=relation, anchor=anchor, scope=scope)
+        found = self.recall.find_objects(query).objects
+        return [item for item in found if colour in ('', item.known.facts.colour)]
 
     def _deeds(self, text: str) -> Selection | None:
         ended, plain = _ended(text), _ENDED.sub(' ', text)
@@ -218,6 +218,8 @@ class TookPlace:
         kind = f'{query.kind.removesuffix("ing")}e' if query.kind in MOVES else query.kind
         query = replace(query, kind=kind, nth=None, limit=None, never='', right=False, scope=self.scope)
         every = choose_deeds(replace(query, outcomes=ended or query.outcomes), self.source).every
+        if not every and not phrase.kind:  # 'hand it to Paula', which is no pick and no place
+            every = choose_deeds(replace(query, kind='', outcomes=ended or query.outcomes), self.source).every
         if not (own or query.kind):  # 'Viktor wanted to know the time': of what was said of him that
             more = [w.low for w in tree if w.pos in ('NOUN', 'VERB') and w.low not in words(query.says)]
             more = [word for word in more if any(is_said(word, deed.told) for deed in every)]
