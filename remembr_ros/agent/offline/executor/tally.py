@@ -17,8 +17,9 @@ from remembr_ros.agent.offline.executor.superlatives import (
 )
 from remembr_ros.agent.offline.executor.took_place import Selection, TookPlace, listed
 from remembr_ros.agent.offline.not_seen import no_answer
-from remembr_ros.agent.offline.reader.contrast import Among, ComparedBy, Contrast, read_contrast
+from remembr_ros.agent.offline.reader.contrast import Among, ComparedBy, Contrast
 from remembr_ros.agent.offline.reader.deed_request import MOVED, SEEN
+from remembr_ros.agent.offline.reader.read_contrast import read_contrast
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.agent.offline.word_classes import word_class
 from remembr_ros.geometry import Point, distance

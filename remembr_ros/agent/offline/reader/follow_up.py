@@ -8,7 +8,7 @@ from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.model.english import parse
 from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.offline.named_scope import named_in
-from remembr_ros.agent.offline.reader.contrast import thing_before
+from remembr_ros.agent.offline.reader.two_sides import thing_before
 from remembr_ros.agent.offline.reader.wish import is_furniture
 from remembr_ros.agent.offline.request import thing_of
 from remembr_ros.agent.times.time_window import parse_window

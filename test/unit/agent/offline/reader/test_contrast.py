@@ -2,7 +2,7 @@
 
 import pytest
 
-from remembr_ros.agent.offline.reader.contrast import read_contrast
+from remembr_ros.agent.offline.reader.read_contrast import read_contrast
 from test.unit.agent.in_short import rows
 from test.unit.agent.offline.deeds.test_deed_answers import DONE, SEEN, ask, put
 
