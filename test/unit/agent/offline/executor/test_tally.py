@@ -54,6 +54,23 @@ def test_nearly_all_are_right_and_nothing_wrong_is_sure():
             'Did you unpack the microscope before or after you sharpened the bread knife?',
             'sharpened the bread knife first, 2026-09-12 10:30:00 UTC; unpack the microscope, 2026-09-20',
         ),
+        ('Did you drive farther on the 29th than on the 20th?', 'Yes: the 29th, 649.3 m; the 20th, 41'),
+        ('More plates than bowls put on the workbench?', 'Yes: plates, 19 times; bowls, 15 times.'),
+        ('Did you pick up plates at least twice as many times as novels?', 'No: plates, 126 times; novels,'),
+        (
+            'Have you given the tea demo as often as the cube demo?',
+            'No: the tea demo, 24 times; the cube demo',
+        ),
+        ("What's the second most watered plant?", 'That was fern (16 times)'),
+        ("Which days weren't any plants watered?", '2026-09-20, 2026-09-25.'),
+        ('Which foods came out of the fridge at least 14 times?', 'Tofu: 15 times; juice: 14 times; mustard'),
+        ('Per demo, how many times have you given it?', 'Cube demo: 21 times; dance demo: 20 times; tea'),
+        ('Leaving out the kitchen table, where did you put the most things?', 'That was coffee table (171 '),
+        ('Was September 13 busier than September 14?', ('Yes: September 13, ', 'No: September 13, ')),
+        ('Did putting down the mug take longer than picking up the mug?', 'No: putting down the mug, 12 sec'),
+        ("You didn't dance on September 20, did you?", 'No'),
+        ('Ever seen a cat?', 'Yes: '),
+        ('Did you hand Paula the parcel before or after you sang for Ines?', 'hand Paula the parcel first,'),
     ],
 )
 def test_each_way_to_compare_and_to_deny_is_understood(text, told):

@@ -40,6 +40,8 @@ from test.unit.agent.questions_month import NOW_NS, find
         Where are the chairs? | How many? | How many chairs are there?
         How many red cups are there? | How many of those are in the hall? | How many red cups are in the hall?
         How often did you dance on 21 September? | And the day after? | How often did you dance on 2026-09-22?
+        How many demos did you give today? | Which ones? | which demos did you give today?
+        Did you put the mug on the sofa? | And the bookshelf? | Did you put the mug on the bookshelf?
         Did you see the lift? | Did you see the stairs? | Did you see the stairs?
         """
     ),
