@@ -16,12 +16,12 @@ from remembr_ros.agent.model.relevance_model import (
 )
 from remembr_ros.agent.model.same_place import by_place, span, stay_of, stays
 from remembr_ros.agent.offline.answer_sentences import name_as_read
-from remembr_ros.agent.offline.not_seen import absence_claim
+from remembr_ros.agent.offline.not_seen import UNTOLD, absence_claim
 from remembr_ros.agent.offline.relation import Relation, RelationKind
 from remembr_ros.agent.offline.request import Request, parse_request, thing_of
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.model.recall import Hit, Query, Scope
-from remembr_ros.memory.model.record import OBJECT
+from remembr_ros.memory.model.record import CAPTIONER, OBJECT
 from remembr_ros.memory.recall_protocol import Recall
 
 NEAR_M = 10.0  # What is seen from this near to where an anchor is seen from is near it
@@ -269,7 +269,9 @@ def _nothing(  # noqa: PLR0917
         if absent.confidence < EVEN:
             return absent  # nobody could have seen it anywhere
     if request.kind is not Kind.BINARY:
-        return Claim(Kind.NOT_SEEN, f'I have not seen {thing} {place}.')
+        looked = recall.count(replace(scope, source=CAPTIONER)) > 0
+        text = f'I have not seen {thing} {place}.'
+        return Claim(Kind.NOT_SEEN, text, confidence=0.0 if looked else UNTOLD)
     if not elsewhere:
         return yes_or_no(False, f'no memory shows {thing}.')
     evidence = {hit.memory.id: hit for hit in (*elsewhere, *(anchor.hits[0] for anchor in anchors))}

@@ -54,7 +54,7 @@ _WHETHER = any_case(
 )
 _EITHER = any_case(r'\b(open|closed|shut) or (?:not|open|closed|shut)\b')
 _WHAT = any_case(rf'^\W*(?:what|which)\b.*?\b(?:leave|left|is|are|was|were|stands?){_STATE}(?: now)?\W*$')
-_PLACES = any_case(r'\bhow many (?:rooms|places)\b')
+_PLACES = any_case(r'\bhow many (?:\w+ )?(?:rooms|places)\b')
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,11 +335,15 @@ def _why(about: _Found) -> Claim:
     if base and not about.query.names_nothing:
         inside = DeedQuery(outcomes=('failed', 'cancelled'), during=whole)
         deeds = [*(deed for deed in base if deed.failed), *choose_deeds(inside, source).found]
-    if deeds or (base and not about.asked.yes):
+    if deeds or (base and not about.asked.yes and about.asked.asked is DeedAsked.WHY):
         return about.claim(about.told((deeds or base)[:SHOWN]), deeds or base, yes=True)
-    if about.asked.yes:
+    if about.asked.yes or about.query.names_nothing:
         shown = about.found.anchors or base[:SHOWN]
-        return about.claim('nothing went wrong, as far as I remember', shown, yes=False)
+        return (
+            about.claim('nothing went wrong, as far as I remember', shown, yes=False)
+            if shown
+            else about.none()
+        )
     return about.none()
 
 

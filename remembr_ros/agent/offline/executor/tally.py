@@ -105,6 +105,7 @@ def answer_contrast(
         or (found.by in ('sights', 'objects') and asked.measure is ComparedBy.SECONDS and not seen)
         for found in known
     )
+    guessed = guessed or bool((sort or claim.note) and claim.text.startswith('There is none'))
     sure = min([PERHAPS] * guessed + [found.sure for found in known])
     usual = word_class('usual') if asked.measure is ComparedBy.SECONDS else ()  # it is on average
     about = ' '.join(
@@ -240,13 +241,18 @@ class _Tally:
         best = [group for group in values if group.rank() == values[0].rank()]
         alike = len(values) > 1 and len({group.value for group in values}) == 1
         sure = PERHAPS if alike else 0.0
-        told_best = ' and '.join(self._name(group.name) for group in best)
+        told_best = ' and '.join(map(self._called, best))
         others = [
-            f'{self._name(group.name)} ({self._said(group)})' for group in values[len(best) : len(best) + 2]
+            f'{self._called(group)} ({self._said(group)})' for group in values[len(best) : len(best) + 2]
         ]
         then = f'; then {" and ".join(others)}' if others else ''
         hits = hits_of(deed for group in values for deed in (*group.occurrences[:1], *group.occurrences))
         return Claim(Kind.TEXT, f'That was {told_best} ({self._said(best[0])}){then}.', hits, confidence=sure)
+
+    def _called(self, group: '_Value') -> str:
+        if self.asked.group == 'each':
+            return listed(self.question, group.occurrences)
+        return self._name(group.name)
 
     def _name(self, name: str) -> str:
         """Return a group as a sentence has it."""

@@ -191,6 +191,8 @@ class TookPlace:
             return None
         tree = parse(text)
         own = any(word.low in _SELF and word.dep in _DOING for word in tree) or bool(_DEEDS.match(text))
+        if not (own or ended or self.names.read(asked.main).kind) and self._says_what_is(text):
+            return None  # what there is no deed tells
         if not own:  # 'the drive to ward 3 took'
             asked = replace(asked, main=_TAKES.sub(' ', asked.main))
         phrase = self.names.read(asked.main)

@@ -13,7 +13,7 @@ from remembr_ros.agent.model.english import Tree, is_there, parse
 from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.offline.reader.sides import SIDES, find_sides, order_of, outcomes_of, which_ones
 from remembr_ros.agent.offline.request import Request
-from remembr_ros.agent.offline.word_classes import said_by
+from remembr_ros.agent.offline.word_classes import classes_of, said_by
 from remembr_ros.geometry import Point
 from remembr_ros.memory.deeds.names import DeedNames, DeedPhrase
 from remembr_ros.memory.deeds.query import HANDLING, STAY, DeedOrder, DeedQuery
@@ -103,6 +103,12 @@ _CARRIED = any_case(
 )
 """Whatever it was."""
 _FOUND = any_case(r'\b(?:find|found)\b')
+_COUNTED = any_case(r'\bhow many (\w+)')
+_GENERAL = frozenset(word for words_ in classes_of('group').values() for word in words_) | {
+    'times',
+    'different',
+    'of',
+}
 _ENDED = any_case(r'\bend(?:ed)? up\b')
 _FROM, _CAME = any_case(r'\bfrom\W*$'), any_case(r' (?:from|out of) (?!.* to )')
 _AT = r'\b(?:was|were) (?:you|we|the robot)(?: (?:ever|last|first))? (?:in|at|inside)\b'
@@ -271,6 +277,9 @@ def _main(  # noqa: PLR0911
     if asked.asked is DeedAsked.COUNT and about_self and main.names:
         return main.query()  # which finds none: never
     whatever = about_self and asked.asked in _OF_ANY and asked.has('doing')
+    counted = _COUNTED.search(asked.main)
+    if counted and counted[1].lower() not in _GENERAL:
+        return None  # 'How many stops did you make?', of which no deed has the name
     if generic or (whatever and (of_time or not main.unknown)):
         return DeedQuery()
     if asked.asked is DeedAsked.WHETHER and about_self and main.kind and (main.names or main.unknown):

@@ -75,6 +75,7 @@ _ASKED = {
     ComparedBy.METRES: any_case(r'\bhow (?:far|many (?:met|kilomet)\w+)\b'),
 }
 _NUMBER, _HAVE = any_case(r'\bnumbers?\b'), any_case(r'^ (?:have|has|had|contain)\b')
+_WHERE_BEEN = any_case(r'^\W*where (?:were you|have you been|did you go)\b')
 _CAME = any_case(r'^ (?:came|come) out of\b')
 _GOT = any_case(r'^ (?:got|gets?|received?)\b(?! \w+ed\b)')
 _SAW = any_case(
@@ -104,6 +105,8 @@ def read_contrast(text: str) -> Contrast | None:
     yes = YES.match(plain) is not None
     readers = (read_either, read_as, _limited, read_than, _each, _which)
     read = next((read for reader in readers if (read := reader(plain)) is not None), None)
+    if read is None and without and _WHERE_BEEN.match(plain):
+        read = Contrast(('were you in',), group='place', grouped='rooms', among=Among.EACH)
     if read is None and (without or _NOT_ENDED.search(plain) or _DEEDS_ENDED.match(plain)):
         group = '' if re.match(r'(?i)\W*how (?:many|often)\b', plain) else 'each'
         read = Contrast((plain,), group=group, among=Among.EACH if group else Among.LIMIT)
@@ -175,6 +178,8 @@ def _which(text: str) -> Contrast | None:
         if measure is ComparedBy.SIZE and _NUMBER.search(rest):
             measure = ComparedBy.NUMBER
         side = rest if noun in _GROUPS else f'{rest} {noun}'  # a noun that says which deeds, too
+        if asked.group == 'kind' and measure is ComparedBy.SECONDS:  # of all tasks one
+            asked, side = replace(asked, group='each'), 'what did you do'
         side = 'what did you do' if best['by'].lower() in ('busiest', 'quietest') else side
         nth = ordinal((best['nth'] or 'first').lower()) or 1
         return replace(asked, sides=(plain_text(side),), measure=measure, most=most, nth=nth)
