@@ -64,6 +64,7 @@ _PLAINLY = tuple(
     for said, plain in (
         (r"\b(\w+)'ve\b", r'\1 have'),
         (r"^(\W*(?:what|who|how))'s\b(?! been\b)", r'\1 is'),
+        (r'^(\W*which \w+) (?:are|were|is) not (?:in|on|at) (.+?)(?=\W*$)', r'\1 are there except \2'),
         (r'^(\W*)ever (?=\w+(?:n|ed|d|t)\b)', r'\1have you ever '),
         (r"\bcouldn't (you|we)\b", r'were \1 not able to'),
         (r'\bcould (you|we) not\b', r'were \1 not able to'),

@@ -54,6 +54,7 @@ _WHETHER = any_case(
 )
 _EITHER = any_case(r'\b(open|closed|shut) or (?:not|open|closed|shut)\b')
 _WHAT = any_case(rf'^\W*(?:what|which)\b.*?\b(?:leave|left|is|are|was|were|stands?){_STATE}(?: now)?\W*$')
+_IS_IN = any_case(r'\b(?:am i|are you|are we|is the robot)\b')
 _PLACES = any_case(r'\bhow many (?:\w+ )?(?:rooms|places)\b')
 
 
@@ -289,6 +290,8 @@ def _where(about: _Found) -> Claim:
 
 
 def _rooms(about: _Found) -> Claim:
+    if _IS_IN.search(about.asked.says):
+        return about.claim(about.some[-1].where, about.some[-1:])
     deeds = about.first_of_each('place').values()
     never = 'Not in: ' if about.query.never else ''
     return about.claim(f'{never}{", ".join(deed.where for deed in deeds)}', deeds) if deeds else about.none()

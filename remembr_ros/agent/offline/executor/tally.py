@@ -66,6 +66,9 @@ def answer_contrast(
     asked = read_contrast(text)
     if asked is not None and asked.measure is ComparedBy.AWAY and not asked.sides:
         names = tuple(place.name for place in question.places.all if not is_named(asked.anchor, place.name))
+        if asked.group != 'place':
+            things = TookPlace(question, recall, scope).things(asked.grouped)
+            names = tuple(dict.fromkeys(described(thing.known) for thing in things))
         asked = replace(asked, sides=names[:MOST_SIDES], names=names[:MOST_SIDES]) if names[1:] else None
     if asked is None or (asked.measure is ComparedBy.NUMBER and question.places):
         return None
@@ -105,7 +108,13 @@ def answer_contrast(
         or (found.by in ('sights', 'objects') and asked.measure is ComparedBy.SECONDS and not seen)
         for found in known
     )
-    guessed = guessed or bool((sort or claim.note) and claim.text.startswith('There is none'))
+    noun, whole = asked.grouped, (*_ANY_PLACE, '')
+    unsorted = (
+        asked.group == 'place'
+        and noun not in whole
+        and not any(is_named(noun, deed.where) for found in known for deed in found.occurrences)
+    )
+    guessed = guessed or unsorted or bool((sort or claim.note) and claim.text.startswith('There is none'))
     sure = min([PERHAPS] * guessed + [found.sure for found in known])
     usual = word_class('usual') if asked.measure is ComparedBy.SECONDS else ()  # it is on average
     about = ' '.join(
@@ -342,8 +351,11 @@ class _Tally:
         asked = self.asked
         if asked.group == 'each':
             return {str(number): [deed] for number, deed in enumerate(occurrences)}
-        if asked.group == 'day':
-            return {str(day): some for day, some in by_day(occurrences, self.question.zone).items()}
+        if asked.group in ('day', 'weekday'):
+            days: dict[str, list[Occurrence]] = {}
+            for day, some in by_day(occurrences, self.question.zone).items():
+                days.setdefault(f'{day:%A}' if asked.group == 'weekday' else str(day), []).extend(some)
+            return days
         kinds = {deed.facts.kind for deed in occurrences}
         group = 'object' if asked.group == 'kind' and len(kinds) == 1 else asked.group
         groups: dict[str, list[Occurrence]] = {}
@@ -361,7 +373,12 @@ class _Tally:
 
     def _kept(self, occurrences: Sequence[Occurrence]) -> list[Occurrence]:
         """Return those that are not left out."""
-        return [deed for deed in occurrences if not any(_is(deed, name) for name in self.asked.without)]
+        out = [name for said in self.asked.without for name in (said, *self._other_names(said))]
+        return [deed for deed in occurrences if not any(_is(deed, name) for name in out)]
+
+    def _other_names(self, said: str) -> Sequence[str]:
+        place = self.took_place.place(said)
+        return place.names if place else ()
 
     def _value(self, name: str, side: str, occurrences: Sequence[Occurrence]) -> float | None:
         """Return that by which something is compared; None: nobody knows."""

@@ -31,7 +31,7 @@ from remembr_ros.memory.deeds.deed import DeedFacts, Outcome
 from remembr_ros.memory.deeds.names import DeedNames
 from remembr_ros.memory.deeds.occurrences import OccurrenceSource
 from remembr_ros.memory.deeds.query import MOVES, SIGHT, STAY, DeedQuery, Occurrence, is_named, is_said
-from remembr_ros.memory.deeds.verbs import is_same_kind
+from remembr_ros.memory.deeds.verbs import base, is_same_kind, verb_of
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import AGENT
@@ -44,7 +44,7 @@ from remembr_ros.timestamps import format_clock
 _ENDED = any_case(
     r'(?P<no>\b(?:not|never)\s)?'
     r'(?:\b(?:fail(?:ed|s|ures?)?|(?:go|went|gone|going) wrong|problems?|trouble|cancel(?:led|ed)?|aborted)\b'
-    r'|(?P<well>\b(?:succeed(?:ed)?|(?:go|went) well|work(?:ed)?(?= out|$))\b))'
+    r'|(?P<well>\b(?:able to|manage(?:d)?(?: to)?|succeed(?:ed)?|(?:go|went) well|work(?:ed)?(?= out|$))\b))'
 )
 _TAKES = any_case(r'\b(?:usually )?(?:take|took|taken|last|lasted|need|needed)\b')
 _DEEDS = any_case(r'^\W*(?:how many|which|what) (?:deeds|tasks|jobs|actions)\b')
@@ -59,6 +59,7 @@ _CONTENT = frozenset(('NOUN', 'PROPN', 'ADJ', 'VERB', 'NUM'))
 _STAYED = any_case(
     r'\b(?:were|was|been|be|stay(?:ed)?|spen[dt]|visit(?:ed)?|enter(?:ed)?|go|went|gone|come|came|inside)\b'
 )
+_SPENT = any_case(r'\b(?:spen[dt]|stay(?:ed)?)\b')
 _MOVES = (
     (any_case(r'\b(?:drives?|drove|driven|driving|trips?)\b'), 'driving'),
     (any_case(r'\b(?:stop|stops|stopped|stand|stood|wait|waited|pause|paused|park|parked)\b'), 'standing'),
@@ -145,6 +146,8 @@ class TookPlace:
         ways = [self._deeds, self._stays, self._moves, self._objects, self._sights]
         if self._says_what_is(text):
             ways.insert(0, ways.pop(3))
+        elif _SPENT.search(text):
+            ways.insert(0, ways.pop(1))
         return next((told for way in ways if (told := way(text)) is not None), None)
 
     def window(self, text: str) -> Window | None:
@@ -202,7 +205,10 @@ class TookPlace:
             return None
         said = [name for name, _ in phrase.names if name not in _AROUND]
         if own and MOVED.search(text) and not (said or phrase.unknown):
-            query: DeedQuery | None = DeedQuery('place')  # whatever was moved was put down
+            # Whatever was moved was put down; what was handed over has a kind of its own.
+            verbs = {base(word.low) for word in tree if word.pos == 'VERB'}
+            kinds = [kind for kind in self.names.kinds if base(verb_of(kind)[0]) in verbs]
+            query: DeedQuery | None = DeedQuery(kinds[0] if kinds else 'place')
         elif phrase.kind and not own and not said and (of_noun or ended or not phrase.weak):
             query = DeedQuery(phrase.kind)  # 'driving failed', 'which drives took', 'was watered'
         else:

@@ -89,7 +89,7 @@ MEASURES = {
 }
 """What a word compares by, and whether that one is meant which has more of it."""
 COUNTED = r'(?P<counted>(?: (?:(?:of (?:the|your) )?time|often|frequently|times)\b)?)'
-NEVER = any_case(r'\b(?:never|not|no|without(?: (?:a|an|any))?(?! \w+ing)|neither)\b')
+NEVER = any_case(r'(?<!and\s)(?<!but\s)\b(?:never|not|no|without(?: (?:a|an|any))?(?! \w+ing)|neither)\b')
 HERE = ('you', 'me', 'us', 'here')
 PRONOUN = any_case(r'\b(?:it|them)\b')
 TIMES = {'once': 1, 'twice': 2, 'thrice': 3}

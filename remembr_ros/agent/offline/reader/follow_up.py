@@ -29,12 +29,13 @@ _AGAIN = any_case(
     r'^\W*(?:(?:and|but|so) )?(?P<ask>why|how often|how many(?: times)?|which|what)'
     r'(?: ones)?(?: (?:of )?(?:those|them|these)| (?:was|is) (?:that|this|it)| (?:did|do) you)*'
     r'(?P<more> (?:were |are |did |have )?(?:fail(?:ed)?|succeed(?:ed)?|go(?:ne)? wrong|went wrong))?'
-    rf'(?P<at> (?:are|were) (?:there )?(?:{_PREPOSITIONS}) .+?)?\W*$'
+    rf'(?P<at> (?:are|were) (?:there )?(?:{_PREPOSITIONS}) .+?)?(?: are (?P<like>\w+))?\W*$'
 )
 _ASKS = any_case(
     r'^\W*(?:when|where|why|how (?:often|long|far|many times)|(?:at )?what time|on which days?)(?: ago)? '
     r'(?=(?:did|do|have|had|were|was|are|is)\b)'
 )
+_WENT_WRONG = any_case(r'\b(?:fail\w*|wrong)\b')
 _WHAT = any_case(r'^\W*(?:what|which \w+) (?=(?:did|have|had) you\b)')
 _HOW_MANY = any_case(r'^\W*how many ')
 _AUX = any_case(r'^\W*(?:did|do|have|had|were|was)\b')
@@ -57,9 +58,7 @@ def in_full(question: Question) -> str:
         return question.text
     before, text = question.prior.question, question.text
     if again := _AGAIN.match(text):
-        if again['at']:
-            return f'{again["ask"]} {_without_article(thing_of(before))}{again["at"]}?'
-        return _asking(before, again['ask'].lower(), again['more'] or '')
+        return _asking(before, again)
     other = _OTHER.match(text)
     if (
         other
@@ -74,8 +73,15 @@ def in_full(question: Question) -> str:
     return _PRONOUN.sub(lambda _: thing, text, count=1) if thing else text
 
 
-def _asking(before: str, ask: str, more: str) -> str:
+def _asking(before: str, again: re.Match[str]) -> str:
     """Return the question before with something else asked of the same."""
+    ask, more, thing = again['ask'].lower(), again['more'] or '', thing_of(before)
+    if again['like'] and thing:
+        return before.replace(thing, f'{again["like"]} {thing}', 1)
+    if again['at']:
+        return f'{again["ask"]} {_without_article(thing)}{again["at"]}?'
+    if ask == 'why' and _WENT_WRONG.search(before):
+        return before  # which tells the reasons
     if ask in ('which', 'what') and (many := _HOW_MANY.match(before)):
         return f'{ask} {before[many.end() :]}'
     rest, what = _ASKS.sub('', before), _WHAT.match(before)
@@ -83,7 +89,6 @@ def _asking(before: str, ask: str, more: str) -> str:
         ask, ask
     )
     rest = before[what.end() :] if what else rest
-    thing = thing_of(before)
     if not _AUX.match(rest) and thing and ask == 'how often':  # 'Where is the cup?', 'Are there cups?'
         return f'How many {_without_article(thing)} are there?'
     return f'{ask} {rest[:1].lower()}{rest[1:].rstrip(" ?.!")}{more}?'

@@ -40,7 +40,7 @@ _EACH = any_case(
 )
 _WHICH = any_case(
     r'^\W*(?:(?:(?:in|on|at|to|from|into|onto|for|during|of) )?(?P<wh>what|which|how many)'
-    r'(?: of (?:your|all|the))?|(?:was|were|is|are) there(?: (?:ever|any|an?|one|some))*)'
+    r'(?P<of> of (?:your|all|the))?|(?:was|were|is|are) there(?: (?:ever|any|an?|one|some))*)'
     r' (?!(?:did|do|does|is|are|was|were|has|have|had|can|could|one|of)\b)(?P<noun>\w+)'
     r'(?:(?: (?:(?:in|on|at) which|when|where|that|which))?(?= \w))'
 )
@@ -65,9 +65,10 @@ _IN_WHICH = (
     ),
 )
 _ENDED = r'(?:fail\w*|succeed\w*|work(?:ed)?(?! in)|(?:go|went|gone) (?:wrong|well))'
-_NOT_ENDED = any_case(rf'\bnot {_ENDED}')
+_NOT_ENDED = any_case(rf'\bnot (?:able\b|manage\w*|{_ENDED})')
 _DEEDS_ENDED = any_case(
-    r'^\W*(?:how many|which|what) (?:of (?:your|the) )?(?:deeds|tasks|jobs|actions|things)\b.*\b'
+    rf'^\W*(?:which|what) (?:of (?:your|the) )?\w+ (?:have |has |had )?{_ENDED}\b'
+    r'|^\W*(?:how many|which|what) (?:of (?:your|the) )?(?:deeds|tasks|jobs|actions|things)\b.*\b'
     rf'{_ENDED}\b|^\W*how (?:often|many times) (?:did|has|have) (?!you\b|we\b|i\b|the robot\b)'
 )
 _ASKED = {
@@ -75,6 +76,9 @@ _ASKED = {
     ComparedBy.METRES: any_case(r'\bhow (?:far|many (?:met|kilomet)\w+)\b'),
 }
 _NUMBER, _HAVE = any_case(r'\bnumbers?\b'), any_case(r'^ (?:have|has|had|contain)\b')
+_EVERYWHERE = any_case(
+    r'(?<!to)(?<!from)(?<!is)(?<!was) (?:(?:in |around )?here|in the (?:house|flat|apartment|building))$'
+)
 _WHERE_BEEN = any_case(r'^\W*where (?:were you|have you been|did you go)\b')
 _CAME = any_case(r'^ (?:came|come) out of\b')
 _GOT = any_case(r'^ (?:got|gets?|received?)\b(?! \w+ed\b)')
@@ -95,7 +99,7 @@ def read_contrast(text: str) -> Contrast | None:
     :param text: without its words of time
     """
     plain, without, said = ' '.join(text.split()).strip(' ?!.'), tuple[str, ...](), list[str]()
-    plain = re.sub(r'(?i)(?<!to)(?<!from)(?<!is)(?<!was) (?:in |around )?here$', '', plain)
+    plain = _EVERYWHERE.sub('', plain)
     if found := _WITHOUT.search(plain):
         without = tuple(part for part in re.split(r',| and | or ', found['what']) if part.strip())
         plain = re.sub(r'\belse\b', '', f'{plain[: found.start()]} {plain[found.end() :]}')
@@ -191,7 +195,7 @@ def _which(text: str) -> Contrast | None:
         _NEITHER.search(rest),
     )
     several = of_place and noun.endswith('s')
-    if of_place and (near := _NEAR_TO.search(rest)):
+    if (of_place or found['of']) and (near := _NEAR_TO.search(rest)):
         measure, most = MEASURES[near['by'].lower()]
         anchor = '' if near['anchor'] in HERE else near['anchor']
         return replace(asked, measure=measure, most=most, anchor=anchor)
