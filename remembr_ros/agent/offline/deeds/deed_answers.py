@@ -299,7 +299,8 @@ def _rooms(about: _Found) -> Claim:
 
 def _duration(about: _Found) -> Claim:
     deeds, average, ends = about.some, about.asked.has('average'), about.found.anchors
-    if average or about.asked.has('total'):
+    timed = about.took_place.scope.after_ns is not None and about.query.nth is None and not ends
+    if average or about.asked.has('total') or (timed and len(deeds) > 1):
         seconds = sum(deed.seconds for deed in deeds) / (len(deeds) if average else 1)
         text = f'{"On average" if average else "In total"}, of {len(deeds)} times'
     elif about.query.names_nothing and len(ends) > 1 and about.query.nth is None:

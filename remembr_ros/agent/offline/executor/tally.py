@@ -438,7 +438,8 @@ class _Tally:
         counted = self.asked.measure is ComparedBy.COUNT
         if self.asked.group == 'each':
             if group.by == 'objects':
-                return group.occurrences[0].facts.object
+                facts = group.occurrences[0].facts
+                return f'{facts.object} ({facts.place})' if facts.place else facts.object
             return f'{listed(self.question, group.occurrences)}{"" if counted else f" ({self._said(group)})"}'
         if self.asked.among is Among.EACH and counted and not _COUNTS.match(self.asked.sides[0]):
             return f'{group.name}: {listed(self.question, group.occurrences[:SHOWN])}'

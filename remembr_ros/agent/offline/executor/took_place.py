@@ -229,7 +229,9 @@ class TookPlace:
         if not every and not phrase.kind:  # 'hand it to Paula', which is no pick and no place
             every = choose_deeds(replace(query, kind='', outcomes=ended or query.outcomes), self.source).every
         if not (own or query.kind):  # 'Viktor wanted to know the time': of what was said of him that
-            more = [w.low for w in tree if w.pos in ('NOUN', 'VERB') and w.low not in words(query.says)]
+            more = [
+                w.low for w in parse(plain) if w.pos in ('NOUN', 'VERB') and w.low not in words(query.says)
+            ]
             more = [word for word in more if any(is_said(word, deed.told) for deed in every)]
             every = tuple(deed for deed in every if all(is_said(word, deed.told) for word in more))
         known = [word for word in words(text) if self.names.knows(word)]
