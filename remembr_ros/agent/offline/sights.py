@@ -218,7 +218,8 @@ def _sureness(claim: Claim, found: Findings, question: Question) -> float:
     if not found.request.target:
         unread = claim.kind is Kind.TEXT and claim.text == NOTHING_READ  # there may have been other things
         elsewhere = claim.kind is Kind.POSITION and _is_under_way(claim, found.request.window)
-        return min(found.sure, PERHAPS) if unread or elsewhere else found.sure
+        unnamed = claim.kind is Kind.DURATION and found.request.relation is None  # what was it that lasted?
+        return min(found.sure, PERHAPS) if unread or elsewhere or unnamed else found.sure
     reading = found.request.reading and not found.request.counting
     if claim.kind in (Kind.NOT_SEEN, Kind.DURATION) or reading or not claim.evidence:
         likely = min(found.sure, max(hit.score for hit in found.hits))

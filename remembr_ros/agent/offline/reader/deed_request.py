@@ -272,13 +272,16 @@ def _main(  # noqa: PLR0911
         own = about_self or generic or (main.kind and not main.weak)
         if query is not None:
             return query if own or moved or STEPS.search(asked.says) else None
-    if main.kind and not main.names and order_of(asked.main) is not DeedOrder.FIRST:
-        return DeedQuery(main.kind)  # 'your longest drive'
+    longest = order_of(asked.main) is not DeedOrder.FIRST
+    known = main.kind and any(is_same_kind(main.kind, kind) for kind in names.kinds)
+    lasted = about_self and asked.asked is DeedAsked.DURATION and known and not main.unknown
+    if main.kind and not main.names and (longest or lasted):
+        return DeedQuery(main.kind)  # 'your longest drive', 'how long did you drive'
     if asked.asked is DeedAsked.COUNT and about_self and main.names:
         return main.query()  # which finds none: never
     whatever = about_self and asked.asked in _OF_ANY and asked.has('doing')
     counted = _COUNTED.search(asked.main)
-    if counted and counted[1].lower() not in _GENERAL:
+    if asked.asked is DeedAsked.COUNT and counted and counted[1].lower() not in _GENERAL:
         return None  # 'How many stops did you make?', of which no deed has the name
     if generic or (whatever and (of_time or not main.unknown)):
         return DeedQuery()
