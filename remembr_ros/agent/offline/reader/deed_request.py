@@ -274,7 +274,7 @@ def _main(  # noqa: PLR0911
             return query if own or moved or STEPS.search(asked.says) else None
     longest = order_of(asked.main) is not DeedOrder.FIRST
     known = main.kind and any(is_same_kind(main.kind, kind) for kind in names.kinds)
-    lasted = about_self and asked.asked is DeedAsked.DURATION and known and not main.unknown
+    lasted = known and about_self and asked.asked is DeedAsked.DURATION and not (anchored or main.unknown)
     if main.kind and not main.names and (longest or lasted):
         return DeedQuery(main.kind)  # 'your longest drive', 'how long did you drive'
     if asked.asked is DeedAsked.COUNT and about_self and main.names:

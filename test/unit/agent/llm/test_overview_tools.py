@@ -294,8 +294,8 @@ def test_the_way_is_told_with_stops_turns_and_legs() -> None:
     assert re.search(r'\[m\d+, m\d+\] 09:00:\d\d to 09:00:\d\d drove \d+\.\d m at 0\.\d\d m/s from \(', first)
     assert 'page 2 of 2' in second
     assert f'standing {len(of.halts)} times' in second
-    assert '7 turning left' in second
-    assert '4 turning right' in second
+    assert 'turning left 7 times' in second
+    assert 'turning right 4 times' in second
     assert max(map(len, (first, second))) < 2_000  # 500 tokens
     assert answer.kind is Kind.DURATION
     start, end = of.halts[1]

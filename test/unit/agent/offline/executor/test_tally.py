@@ -13,7 +13,7 @@ from remembr_ros.memory.model.record import Memory
 from test.unit.agent.compared_month import QUESTIONS
 from test.unit.agent.deeds_month import LOG
 from test.unit.agent.listed_recall import ListedRecall
-from test.unit.agent.offline.deeds.test_deed_answers import MINUTE, T, ask, put
+from test.unit.agent.offline.deeds.test_deed_answers import DONE, MINUTE, T, ask, put
 
 RIGHT = 0.8  # of the questions, at least
 
@@ -70,6 +70,19 @@ def test_nearly_all_are_right_and_nothing_wrong_is_sure():
         ('Did putting down the mug take longer than picking up the mug?', 'No: putting down the mug, 12 sec'),
         ("You didn't dance on September 20, did you?", 'No'),
         ('Ever seen a cat?', 'Yes: '),
+        ('How many picks failed for each reason?', 'The grasp slipped: 13 times; '),
+        ('On which weekday did you give the most demos?', 'That was Wednesday (13 times)'),
+        ('Did you hand anything to anyone except Paula?', 'No: nothing but that which you name (once).'),
+        (
+            'Which task took the longest?',
+            'That was 2026-09-28 07:20 Charged (hallway) (49 minutes 2 seconds)',
+        ),
+        (
+            'How many different rooms did you visit?',
+            '6: greenhouse, hallway, kitchen, lounge, showroom, workshop',
+        ),
+        ('Apart from the kitchen, where were you on Monday?', 'Lounge: '),
+        ('How long did you charge today?', 'In total, of 3 times: 1 hour 31 minutes'),
         ('Did you hand Paula the parcel before or after you sang for Ines?', 'hand Paula the parcel first,'),
     ],
 )
@@ -78,6 +91,24 @@ def test_each_way_to_compare_and_to_deny_is_understood(text, told):
     answer = OfflinePlanner().answer(question, recall, Run(time.monotonic() + 30.0))
     assert answer.text.startswith(told)
     assert answer.confidence >= 0.5
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        'Which of the wards did you visit most often last week?',  # there are none
+        'Which tools did you take out of the tool cabinet and never put back?',
+    ],
+)
+def test_what_was_not_understood_is_not_sure(text):
+    recall, question = ListedRecall([one.memory for one in LOG]), replace(QUESTIONS[0].question, text=text)
+    assert OfflinePlanner().answer(question, recall, Run(time.monotonic() + 30.0)).confidence < 0.5
+
+
+def test_what_went_well_went_not_wrong():
+    assert ask('What went wrong?', DONE[:2]).text.casefold().startswith('nothing went wrong')
+    assert ask('How many stops did you make?', DONE).confidence < 0.5
+    assert ask('Are there more cups than plates?', DONE).confidence < 0.5
 
 
 def test_what_a_ward_got_was_put_there():

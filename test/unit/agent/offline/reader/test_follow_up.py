@@ -42,6 +42,8 @@ from test.unit.agent.questions_month import NOW_NS, find
         How often did you dance on 21 September? | And the day after? | How often did you dance on 2026-09-22?
         How many demos did you give today? | Which ones? | which demos did you give today?
         Did you put the mug on the sofa? | And the bookshelf? | Did you put the mug on the bookshelf?
+        How many apples are here? | How many of those are black? | How many black apples are here?
+        Which drives failed last week? | Why? | Which drives failed last week?
         Did you see the lift? | Did you see the stairs? | Did you see the stairs?
         """
     ),
