@@ -34,7 +34,7 @@ from remembr_ros.memory.deeds.query import MOVES, SIGHT, STAY, DeedQuery, Occurr
 from remembr_ros.memory.deeds.verbs import base, is_same_kind, verb_of
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Scope
-from remembr_ros.memory.model.record import AGENT
+from remembr_ros.memory.model.record import AGENT, Memory
 from remembr_ros.memory.objects.query import FoundObject, ObjectQuery
 from remembr_ros.memory.objects.wording import described
 from remembr_ros.memory.places.place import NamedPlace
@@ -112,6 +112,11 @@ def _ended(text: str) -> tuple[Outcome, ...]:
     good = bool(found['well']) != bool(found['no'])
     failed: tuple[Outcome, ...] = ('failed',) if 'fail' in found[0].lower() else ('failed', 'cancelled')
     return ('succeeded', 'unknown') if good else failed
+
+
+def as_occurrence(memory: Memory) -> Occurrence:
+    """Return a memory as something that took place."""
+    return Occurrence(memory.start_ns, memory.end_ns, DeedFacts(), (memory,))
 
 
 class TookPlace:
