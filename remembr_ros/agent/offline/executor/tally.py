@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Claim, yes_or_no
@@ -50,70 +51,48 @@ def answer_contrast(
     :param scope: the time, the robots and the map that the question is about
     :raises StoreUnavailable: there is no store
     """
-    text = request.window.rest
-    if (
-        ' or ' in text and 'earlier' in words(question.text) and 'earlier' not in words(text)
-    ):  # which of them, and not earlier today
+    took_place = TookPlace(question, recall, scope)
+    text, spoken = request.window.rest, set(words(question.text))
+    if ' or ' in text and 'earlier' in spoken - set(words(text)):  # which of them, and not earlier today
         text = f'{text.rstrip(" ?.!")} earlier'
     asked = read_contrast(text)
     if asked is not None and asked.measure is ComparedBy.AWAY and not asked.sides:
-        names = tuple(place.name for place in question.places.all if not is_named(asked.anchor, place.name))
-        if asked.group != 'place':
-            things = TookPlace(question, recall, scope).things(asked.grouped)
-            names = tuple(dict.fromkeys(described(thing.known) for thing in things))
-        asked = replace(asked, sides=names[:MOST_SIDES], names=names[:MOST_SIDES]) if names[1:] else None
+        asked = _with_sides(asked, took_place)
     if asked is None or (asked.measure is ComparedBy.NUMBER and question.places):
         return None
     at_once = numbered_signs(asked, recall, scope) or outstanding_object(asked, recall, scope)
-    tally = _Tally(asked, question, TookPlace(question, recall, scope))
     # Of two times each is that of a side.
-    unclear = request.window.unclear and not all(map(tally.took_place.window, asked.sides))
+    unclear = request.window.unclear and not all(map(took_place.window, asked.sides))
     of_all = asked.measure is ComparedBy.NUMBER or (asked.measure is ComparedBy.SIZE and not asked.names)
-    if at_once or of_all or unclear:
-        return at_once
-    told = [tally.selected(side) for side in asked.sides]
-    unknown = told[0].unknown if told[0] else (asked.grouped,)
-    # No log has names of sorts, as of 'each plant', or of 'no plant'.
-    sort = asked.grouped if asked.group == 'object' and asked.grouped in unknown else ''
-    sort = unknown[0] if asked.among is Among.NONE and told[0] and len(unknown) == 1 else sort
-    if sort:
-        told = [tally.took_place.of(re.sub(rf'\b(?:(?:an?|any) )?{re.escape(sort)}\b', '', asked.sides[0]))]
-    if asked.names and asked.among is Among.LIMIT:  # nothing was done to what nobody knows
-        told = [found if found and not found.unknown else Selection((), 'deeds') for found in told]
-        asked = replace(asked, said=(*asked.said, *asked.names))
-    for name, found in zip(asked.names, told, strict=bool(asked.names)):
-        if found is None or found.unknown:
-            nothing = no_answer(f'I know nothing of "{name}", so I cannot compare it.')
-            return replace(nothing, about=text), 'sights'
-    known = [found for found in told if found is not None and not found.unknown]
-    claim = None
-    if len(known) == len(told):
-        both = [deed for found in known for deed in found.occurrences]
-        claim = tally.by_side(known) if asked.names else tally.by_group(replace(known[0], occurrences=both))
-    if claim is None or not (claim.evidence or claim.denies):
-        return None  # nothing shows that nothing was
-    if claim.kind is Kind.NOT_SEEN:
-        return replace(claim, about=text), 'sights'
-    seen = SEEN.search(text) is not None
-    guessed = any(
-        (found.by == 'sights' and asked.measure is ComparedBy.COUNT)  # are captions of one thing?
-        or (found.by in ('sights', 'objects') and asked.measure is ComparedBy.SECONDS and not seen)
-        for found in known
-    )
-    noun = asked.grouped
-    unsorted = (
-        asked.group == 'place'
-        and noun not in ANY_PLACE
-        and not any(is_named(noun, deed.where) for found in known for deed in found.occurrences)
-    )
-    guessed = guessed or unsorted or bool((sort or claim.note) and claim.text.startswith('There is none'))
-    sure = min([PERHAPS] * guessed + [found.sure for found in known])
-    usual = word_class('usual') if asked.measure is ComparedBy.SECONDS else ()  # it is on average
-    about = ' '.join(
-        (*asked.said, *usual, *asked.without, sort, *(word for found in known for word in found.known))
-    )
-    note = f' I took these for all that you call "{sort}".' if sort else claim.note
-    return replace(claim, about=about, confidence=claim.confidence or sure, note=note), known[0].by
+    return at_once if at_once or of_all or unclear else _Tally(asked, question, took_place).answer(text)
+
+
+def _with_sides(asked: Contrast, took_place: TookPlace) -> Contrast | None:
+    """Return a question for the nearest of all places, or of all things of a name, with each as a side."""
+    names = tuple(place.name for place in took_place.question.places.all)
+    if asked.group != 'place':
+        things = took_place.things(asked.grouped)
+        names = tuple(dict.fromkeys(described(thing.known) for thing in things))
+    elif asked.grouped not in ANY_PLACE:
+        names = tuple(name for name in names if is_named(asked.grouped, name)) or names
+    anchor = asked.anchor
+    names = tuple(name for name in names if not (anchor and is_named(anchor, name)))[:MOST_SIDES]
+    return replace(asked, sides=names, names=names) if names[1:] else None
+
+
+def _is_guessed(asked: Contrast, known: Sequence[Selection], *, looked: bool) -> bool:
+    """Tell whether what is counted or timed need not be what was asked for.
+
+    :param looked: it is asked what was seen
+    """
+    noun, timed = asked.grouped, asked.measure is ComparedBy.SECONDS
+    if any(found.by == 'sights' and asked.measure is ComparedBy.COUNT for found in known):
+        return True  # are captions of one thing?
+    if any(found.by in ('sights', 'objects') and timed and not looked for found in known):
+        return True
+    if asked.group != 'place' or noun in ANY_PLACE or asked.names:
+        return False
+    return not any(is_named(noun, deed.where) for found in known for deed in found.occurrences)
 
 
 @dataclass(frozen=True)
@@ -130,6 +109,65 @@ class _Tally:
     @property
     def measures(self) -> Measures:
         return Measures(self.asked, self.took_place)
+
+    def answer(self, text: str) -> tuple[Claim, str] | None:
+        """Return what is said of the sides or the groups; None: nothing is known of them.
+
+        :param text: the question
+        """
+        asked = self.asked
+        told, sort = self._told_of()
+        for name, found in zip(asked.names, told, strict=bool(asked.names)):
+            if found is None or found.unknown:
+                nothing = no_answer(f'I know nothing of "{name}", so I cannot compare it.')
+                return replace(nothing, about=text), 'sights'
+        known = [found for found in told if found is not None and not found.unknown]
+        if len(known) < len(told) or not all(map(self._leaves_out, asked.without, repeat(known))):
+            return None
+        both = [deed for found in known for deed in found.occurrences]
+        claim = self.by_side(known) if asked.names else self.by_group(replace(known[0], occurrences=both))
+        if claim is None or not (claim.evidence or claim.denies):
+            return None  # nothing shows that nothing was
+        if claim.kind is Kind.NOT_SEEN:
+            return replace(claim, about=text), 'sights'
+        none = bool(sort or claim.note) and claim.text.startswith('There is none')
+        guessed = none or _is_guessed(asked, known, looked=SEEN.search(text) is not None)
+        sure = min([PERHAPS] * guessed + [found.sure for found in known])
+        usual = word_class('usual') if asked.measure is ComparedBy.SECONDS else ()  # it is on average
+        named = asked.names if asked.among is Among.LIMIT else ()
+        met = (
+            *asked.said,
+            *usual,
+            *asked.without,
+            *named,
+            sort,
+            *(w for found in known for w in found.known),
+        )
+        note = f' I took these for all that you call "{sort}".' if sort else claim.note
+        return replace(claim, about=' '.join(met), confidence=claim.confidence or sure, note=note), known[
+            0
+        ].by
+
+    def _told_of(self) -> tuple[list[Selection | None], str]:
+        """Return what took place of each side, and a sort of which no log has the name: 'each plant'."""
+        asked = self.asked
+        told = [self.selected(side) for side in asked.sides]
+        unknown = told[0].unknown if told[0] else (asked.grouped,)
+        sort = asked.grouped if asked.group == 'object' and asked.grouped in unknown else ''
+        sort = unknown[0] if asked.among is Among.NONE and told[0] and len(unknown) == 1 else sort
+        if sort:
+            whatever = re.sub(rf'\b(?:(?:an?|any) )?{re.escape(sort)}\b', '', asked.sides[0])
+            told = [self.took_place.of(whatever)]
+        if asked.names and asked.among is Among.LIMIT:  # nothing was done to what nobody knows
+            told = [found if found and not found.unknown else Selection((), 'deeds') for found in told]
+        return told, sort
+
+    def _leaves_out(self, name: str, known: Sequence[Selection]) -> bool:
+        """Tell whether it is known what is left out: of objects each has a name and a room, and no more."""
+        objects = [deed for found in known if found.by == 'objects' for deed in found.occurrences]
+        return (
+            not objects or self.took_place.place(name) is not None or any(_is(one, name) for one in objects)
+        )
 
     def selected(self, side: str) -> Selection | None:
         """Return what took place of a side; of what is far away a place is as good."""

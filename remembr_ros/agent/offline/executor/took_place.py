@@ -18,6 +18,7 @@ from remembr_ros.agent.offline.reader.deed_request import (
     MOVED,
     SEEN,
     DeedAsked,
+    DeedRequest,
     build_deed_query,
     parse_deeds,
 )
@@ -28,7 +29,7 @@ from remembr_ros.agent.overview.listing import listing
 from remembr_ros.agent.times.time_window import Window, parse_window
 from remembr_ros.memory.deeds.choice import choose_deeds
 from remembr_ros.memory.deeds.deed import DeedFacts, Outcome
-from remembr_ros.memory.deeds.names import DeedNames
+from remembr_ros.memory.deeds.names import DeedNames, DeedPhrase
 from remembr_ros.memory.deeds.occurrences import OccurrenceSource
 from remembr_ros.memory.deeds.query import MOVES, SIGHT, STAY, DeedQuery, Occurrence, is_named, is_said
 from remembr_ros.memory.deeds.verbs import base, is_same_kind, verb_of
@@ -170,7 +171,8 @@ class TookPlace:
         """Return the named place that a text names."""
         known, called = self.question.places.all, target_of(text)
         found = [place for _, place in named_in(text, known)]
-        found = found or [place for place in known if called and is_named(called, place.name)]
+        if not found and (long := len(words(called))):  # 'the lab' of the laboratory
+            found = [one for one in known if len(words(one.name)) == long and is_named(called, one.name)]
         return found[0] if found else None
 
     def things(self, text: str) -> Sequence[FoundObject]:
@@ -204,27 +206,7 @@ class TookPlace:
         if not own:  # 'the drive to ward 3 took'
             asked = replace(asked, main=_TAKES.sub(' ', asked.main))
         phrase = self.names.read(asked.main)
-        noun = _NOUN.match(text)
-        of_noun = noun is not None and is_same_kind(noun[1].lower(), phrase.kind)  # 'which drives'
-        if not (own or ended or phrase.names or (phrase.kind and (of_noun or not phrase.weak))):
-            return None
-        said = [name for name, _ in phrase.names if name not in _AROUND]
-        if own and MOVED.search(text) and not (said or phrase.unknown):
-            # Whatever was moved was put down; what was handed over has a kind of its own.
-            verbs = {base(word.low) for word in tree if word.pos == 'VERB'}
-            kinds = [kind for kind in self.names.kinds if base(verb_of(kind)[0]) in verbs]
-            query: DeedQuery | None = DeedQuery(kinds[0] if kinds else 'place')
-        elif phrase.kind and not own and not said and (of_noun or ended or not phrase.weak):
-            query = DeedQuery(phrase.kind)  # 'driving failed', 'which drives took', 'was watered'
-        else:
-            request = parse_request(text, self.question.now_ns, self.question.zone)
-            whatever = {word.lemma for word in parse(plain) if word.pos == 'VERB'} <= _DO
-            strictly = own if phrase.names or phrase.kind else not whatever  # else all deeds are meant
-            what = DeedAsked.WHETHER if strictly else DeedAsked.HIGHLIGHTS
-            asked = replace(asked, asked=what, yes=True)
-            query = build_deed_query(asked, self.names, request, self.question, self.scope)
-        if query is None and own and phrase.kind and not (said or phrase.unknown):
-            query = DeedQuery(phrase.kind)  # 'how far did you drive'
+        query = self._query(text, asked, phrase, own=own, ended=bool(ended))
         if query is None or (query.names_nothing and not phrase.says_nothing):
             return None
         # 'Driving' is a deed here, and no motion.
@@ -244,6 +226,36 @@ class TookPlace:
         telling = [w for w in tree if w.pos in _CONTENT and w.low[:1].isalnum()]
         unknown = [w.low for w in telling if not self._is_known(w, query, known)]
         return Selection(every, 'places' if query.kind == STAY else 'deeds', SURE, unknown, known)
+
+    def _query(
+        self, text: str, asked: DeedRequest, phrase: DeedPhrase, *, own: bool, ended: bool
+    ) -> DeedQuery | None:
+        """Return the query of the deeds that a text names; None: it names none.
+
+        :param own: it is about the robot
+        :param ended: it is about how they ended
+        """
+        noun = _NOUN.match(text)
+        of_noun = noun is not None and is_same_kind(noun[1].lower(), phrase.kind)  # 'which drives'
+        if not (own or ended or phrase.names or (phrase.kind and (of_noun or not phrase.weak))):
+            return None
+        said = [name for name, _ in phrase.names if name not in _AROUND]
+        if own and MOVED.search(text) and not (said or phrase.unknown):
+            # Whatever was moved was put down; what was handed over has a kind of its own.
+            verbs = {base(word.low) for word in parse(text) if word.pos == 'VERB'}
+            kinds = [kind for kind in self.names.kinds if base(verb_of(kind)[0]) in verbs]
+            return DeedQuery(kinds[0] if kinds else 'place')
+        if phrase.kind and not own and not said and (of_noun or ended or not phrase.weak):
+            return DeedQuery(phrase.kind)  # 'driving failed', 'which drives took', 'was watered'
+        request = parse_request(text, self.question.now_ns, self.question.zone)
+        whatever = {word.lemma for word in parse(asked.says) if word.pos == 'VERB'} <= _DO
+        strictly = own if phrase.names or phrase.kind else not whatever  # else all deeds are meant
+        what = DeedAsked.WHETHER if strictly else DeedAsked.HIGHLIGHTS
+        simple = replace(asked, asked=what, yes=True)
+        query = build_deed_query(simple, self.names, request, self.question, self.scope)
+        if query is None and own and phrase.kind and not (said or phrase.unknown):
+            return DeedQuery(phrase.kind)  # 'how far did you drive'
+        return query
 
     def _is_known(self, word: Word, query: DeedQuery, known: Sequence[str]) -> bool:
         """Tell whether a word of a question about deeds is a name or a kind in them, or only asks."""

@@ -99,11 +99,12 @@ def read_contrast(text: str) -> Contrast | None:
     :param text: without its words of time
     """
     plain, without, said = ' '.join(text.split()).strip(' ?!.'), tuple[str, ...](), list[str]()
-    plain = _EVERYWHERE.sub('', plain)
+    if found := _EVERYWHERE.search(plain):
+        said, plain = words(found[0]), plain[: found.start()]
     if found := _WITHOUT.search(plain):
         without = tuple(part for part in re.split(r',| and | or ', found['what']) if part.strip())
         plain = re.sub(r'\belse\b', '', f'{plain[: found.start()]} {plain[found.end() :]}')
-        said, plain = ['else', *words(found[0])], ' '.join(plain.split())
+        said, plain = [*said, 'else', *words(found[0])], ' '.join(plain.split())
     for pattern, which in _IN_WHICH:
         plain = pattern.sub(which, plain)
     yes = YES.match(plain) is not None

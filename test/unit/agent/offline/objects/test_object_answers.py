@@ -132,6 +132,24 @@ def test_a_thing_in_the_shade_is_perhaps_the_one() -> None:
     assert ask('Where is the red laptop?', *ROOM, grey).kind is Kind.NOT_SEEN
 
 
+@pytest.mark.parametrize(
+    ('text', 'said'),
+    [
+        ('Is there anything on the table besides the cup?', 'Yes: green book.'),
+        ('Are there as many cups as books in the house?', 'Yes: both alike, cups, 1; books, 1.'),
+    ],
+)
+def test_what_is_left_out_is_left_out(text: str, said: str) -> None:
+    assert ask(text).text.startswith(said)
+
+
+@pytest.mark.parametrize(
+    'text', ['Which cups are not on the table?', 'Which things are not under the table?']
+)
+def test_what_no_object_says_of_itself_is_not_left_out(text: str) -> None:
+    assert ask(text).confidence < 0.5
+
+
 def test_without_objects_nothing_is_said_by_them() -> None:
     recall = ListedRecall([])
     answer = OfflinePlanner().answer(
