@@ -68,7 +68,6 @@ _PLAINLY = tuple(
         (r'^(\W*)ever (?=\w+(?:n|ed|d|t)\b)', r'\1have you ever '),
         (r"\bcouldn't (you|we)\b", r'were \1 not able to'),
         (r'\bcould (you|we) not\b', r'were \1 not able to'),
-        (r'^(\W*)where did (the .+?) (?:go|end up)\b(?! to\b)', r'\1where did you put \2'),
         (  # 'Isn't there a lift?' asks whether there is one.
             r'^(\W*(?:(?:and|but|so) )?(?:is|are|was|were|did|does|has|have|had|could|would|should'
             r"|do(?=n't (?:you|we)\b)))n't\b",

@@ -120,6 +120,8 @@ _LASTING = any_case('|'.join(map(said_by, ('average', 'total'))))
 _SAID_BY_ITSELF = (DeedAsked.HIGHLIGHTS, DeedAsked.PROBLEMS, DeedAsked.BRIEFLY, DeedAsked.WHY)
 _CAME_OUT = any_case(r'\b(things?|items?|objects?|what|that|which|\w+s) came out of\b')
 """Of things: somebody put them there."""
+_WENT = any_case(r'\bwhere did (the .+?) (?:go|end up)\b(?! to\b)')
+"""Where it was put."""
 _GOT = any_case(r'\byou get(?= (?:back )?to\b)')
 _NEXT = any_case(r'\b(?:next|then|afterwards?)\W*$')
 _YES = any_case(rf'(?:^|[.!?;:,] ?(?:(?:but|and|so) )?)\W*{_AUX}\b')
@@ -132,7 +134,8 @@ def parse_deeds(text: str) -> DeedRequest | None:
 
     :param text: without its words of time
     """
-    text = _GOT.sub('you drive', _CAME_OUT.sub(r'\1 picked from', ' '.join(text.split())))
+    text = _WENT.sub(r'where did you put \1', _CAME_OUT.sub(r'\1 picked from', ' '.join(text.split())))
+    text = _GOT.sub('you drive', text)
     if not is_there() and not _UNREAD.isdisjoint(words(text)):
         return None
     asked = next(asked for asked in DeedAsked if any_case(asked.value).search(text))

@@ -163,6 +163,8 @@ def test_what_was_done_most_often_is_counted_by_what_it_was_done_to():
 
 
 def test_where_a_thing_was_taken_to_is_where_it_was_put():
+    assert ask('Where did the cup go?').pose.position == (2.0, 1.0, 0.0)
+    assert ask('Where did the plate end up?').evidence[0].memory.id == 'b'  # nobody put it
     answer = ask('Where did you take the cup to?')
     assert answer.pose.position == (2.0, 1.0, 0.0)
 
