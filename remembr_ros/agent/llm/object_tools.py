@@ -18,7 +18,7 @@ from remembr_ros.memory.model.record import OBJECT
 from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.memory.objects.query import FoundObject, ObjectQuery
 from remembr_ros.memory.objects.relations import RelationName
-from remembr_ros.memory.objects.wording import history, presence_note
+from remembr_ros.memory.objects.wording import events_said, presence_note
 
 MOST_TOLD = 20  # objects, and events of each, that a model is told
 SURE = 0.9  # how likely an object is what its label says
@@ -89,7 +89,7 @@ def object_history(call: ObjectHistory, context: CallContext) -> Job:
         raise InvalidRequest('these are no objects; find_objects has their labels')
 
     def line(one: KnownObject) -> str:
-        told = context.evidence.tell(history(one, context.question.zone, MOST_TOLD))
+        told = context.evidence.tell(events_said(one, context.question.zone, MOST_TOLD))
         return f'{context.evidence.label(Hit(one.memory, 1.0))}: {told}'
 
     return lambda: lambda: '\n'.join(map(line, known))

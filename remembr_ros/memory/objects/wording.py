@@ -120,7 +120,7 @@ def events_of(known: KnownObject) -> list[tuple[int, str]]:
     return sorted(found)
 
 
-def history(known: KnownObject, zone: tzinfo, most: int) -> str:
+def events_said(known: KnownObject, zone: tzinfo, most: int) -> str:
     """Return what happened to an object, the last so many events of it, oldest first."""
     return '; '.join(f'{event} {format_clock(at_ns, zone)}' for at_ns, event in events_of(known)[-most:])
 

@@ -64,7 +64,7 @@ def answer_contrast(
     # Of two times each is that of a side.
     unclear = request.window.unclear and not all(map(took_place.window, asked.sides))
     of_all = asked.measure is ComparedBy.NUMBER or (asked.measure is ComparedBy.SIZE and not asked.names)
-    return at_once if at_once or of_all or unclear else _Tally(asked, question, took_place).answer(text)
+    return at_once if at_once or of_all or unclear else _Tally(asked, took_place).answer(text)
 
 
 def _with_sides(asked: Contrast, took_place: TookPlace) -> Contrast | None:
@@ -103,8 +103,11 @@ class _Tally:
     """
 
     asked: Contrast
-    question: Question
     took_place: TookPlace
+
+    @property
+    def question(self) -> Question:
+        return self.took_place.question
 
     @property
     def measures(self) -> Measures:
@@ -135,18 +138,11 @@ class _Tally:
         sure = min([PERHAPS] * guessed + [found.sure for found in known])
         usual = word_class('usual') if asked.measure is ComparedBy.SECONDS else ()  # it is on average
         named = asked.names if asked.among is Among.LIMIT else ()
-        met = (
-            *asked.said,
-            *usual,
-            *asked.without,
-            *named,
-            sort,
-            *(w for found in known for w in found.known),
-        )
+        shown = (word for found in known for word in found.known)
+        met = (*asked.said, *usual, *asked.without, *named, sort, *shown)
         note = f' I took these for all that you call "{sort}".' if sort else claim.note
-        return replace(claim, about=' '.join(met), confidence=claim.confidence or sure, note=note), known[
-            0
-        ].by
+        claim = replace(claim, about=' '.join(met), confidence=claim.confidence or sure, note=note)
+        return claim, known[0].by
 
     def _told_of(self) -> tuple[list[Selection | None], str]:
         """Return what took place of each side, and a sort of which no log has the name: 'each plant'."""
@@ -199,7 +195,8 @@ class _Tally:
         hits = hits_of(deed for side in ordered for deed in (*side.occurrences[:1], *side.occurrences))
         if asked.yes and asked.least:
             one, other = (side.value for side in values)
-            return yes_or_no(asked.least * other <= one <= asked.fewest * max(other, 1.0), text, hits)
+            no_more = asked.fewest == float('inf') or one <= asked.fewest * other
+            return yes_or_no(asked.least * other <= one and no_more, text, hits)
         if asked.yes:
             return yes_or_no(not alike and ordered[0] is values[0], text, hits)
         return Claim(Kind.TEXT, text, hits)
@@ -232,11 +229,8 @@ class _Tally:
         parts += [f'and {len(values) - SHOWN} more'] * (len(values) > SHOWN)
         text = f'{"; ".join(parts)}.'
         if not values and self.asked.yes and self.asked.without:
-            return yes_or_no(
-                False,
-                f'nothing but that which you name ({often(len(told.occurrences), told.by)}).',
-                hits_of(told.occurrences),
-            )
+            only = f'nothing but that which you name ({often(len(told.occurrences), told.by)}).'
+            return yes_or_no(False, only, hits_of(told.occurrences))
         if not values:
             return None
         hits = hits_of(deed for group in values for deed in (*group.occurrences[:1], *group.occurrences))

@@ -27,7 +27,7 @@ from remembr_ros.memory.objects.relations import stays_of
 from remembr_ros.memory.objects.wording import (
     changes_of,
     described,
-    history,
+    events_said,
     listed,
     presence_note,
     visits_among,
@@ -178,7 +178,7 @@ class _ObjectAnswer:
 
     def history(self, found: Sequence[FoundObject]) -> Claim:
         """Say what happened to a thing."""
-        told = history(found[0].known, self.question.zone, EVENTS)
+        told = events_said(found[0].known, self.question.zone, EVENTS)
         return _claim(f'{_the(found[0])}: {told}{self._since(found[0])}.', found[:1])
 
     def became(self, found: Sequence[FoundObject]) -> Claim:

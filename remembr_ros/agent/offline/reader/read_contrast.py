@@ -190,11 +190,8 @@ def _which(text: str) -> Contrast | None:
         return replace(asked, sides=(plain_text(side),), measure=measure, most=most, nth=nth)
     if found is None or (counts and not (never and asked.group in ('place', 'day'))):
         return None
-    of_place, at_end, neither = (
-        asked.group == 'place',
-        found and _AT_END.search(text[found.end() :]),
-        _NEITHER.search(rest),
-    )
+    of_place, neither = asked.group == 'place', _NEITHER.search(rest)
+    at_end = _AT_END.search(text[found.end() :])
     several = of_place and noun.endswith('s')
     if (of_place or found['of']) and (near := _NEAR_TO.search(rest)):
         measure, most = MEASURES[near['by'].lower()]

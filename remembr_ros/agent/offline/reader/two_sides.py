@@ -77,10 +77,8 @@ def read_than(text: str) -> Contrast | None:
 
 def _two(found: re.Match[str], text: str, measure: ComparedBy, *, most: bool) -> Contrast | None:
     """Return both sides of 'than', each as a question."""
-    before, than = (
-        text[: found.start()].strip(),
-        re.sub(r'(?i) (?:is|are|was|were|did|does)$', '', found['than']),
-    )
+    before = text[: found.start()].strip()
+    than = re.sub(r'(?i) (?:is|are|was|were|did|does)$', '', found['than'])
     of, anchor = _anchor(measure, found['of'].strip())
     tree = parse(text)
     if pronoun := PRONOUN.search(than):

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
 from remembr_ros.geometry import Pose
@@ -103,6 +104,30 @@ def test_each_way_to_compare_and_to_deny_is_understood(text, told):
 def test_what_was_not_understood_is_not_sure(text):
     recall, question = ListedRecall([one.memory for one in LOG]), replace(QUESTIONS[0].question, text=text)
     assert OfflinePlanner().answer(question, recall, Run(time.monotonic() + 30.0)).confidence < 0.5
+
+
+def test_once_is_not_as_often_as_never():
+    assert ask('Did you put the keys as often as the cup?', DONE[1:]).text.startswith(
+        'No: the keys, once; the cup, 2'
+    )
+    never = [*DONE[:1], put(9, 1.0, object='plate', outcome='failed')]
+    assert ask('Did you pick the cup as often as you put the cup?', never).binary is not True
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        'Did you put the cup more often on Monday than on Friday?',
+        'On which weekdays did you not put the cup?',
+        'Which room is nearest to the kitchen?',
+        'How many picks failed for each reason?',
+        'Is there anything here besides the cup?',
+        'Which of the cups is nearest to the door?',
+    ],
+)
+def test_an_empty_memory_denies_nothing(text):
+    answer = ask(text, [])
+    assert (answer.binary, answer.kind, answer.evidence) == (None, Kind.NOT_SEEN, ())
 
 
 def test_what_went_well_went_not_wrong():
