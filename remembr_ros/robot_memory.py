@@ -2,52 +2,57 @@
 
 import threading
 import time as clock
-from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
-from datetime import date, datetime
-from functools import cached_property, wraps
-from inspect import signature
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
-
-from pydantic import BeforeValidator, Field, ValidationError, validate_call
+from typing import Annotated, Any
 
 from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.build import AgentConfig, build_agent
 from remembr_ros.agent.model.answer import Answer, Question
-from remembr_ros.agent.overview.recalled_day import TODAY, RecalledDay, day_of, scope_of_day
+from remembr_ros.agent.overview.recalled_day import RecalledDay, day_of, scope_of_day
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
-from remembr_ros.geometry import Point, Pose, check_point
+from remembr_ros.forms import results
+from remembr_ros.forms.deeds import DeedsForm
+from remembr_ros.forms.events import EventForm, NoteForm
+from remembr_ros.forms.faces import keywords
+from remembr_ros.forms.fields import Now, Position, word
+from remembr_ros.forms.forget import ForgetForm
+from remembr_ros.forms.form import read
+from remembr_ros.forms.found import Results
+from remembr_ros.forms.objects import ObjectsForm
+from remembr_ros.forms.places import PlacesForm
+from remembr_ros.forms.questions import AskForm, DayForm
+from remembr_ros.forms.recall import RecallForm
+from remembr_ros.forms.scope import SourceForm
+from remembr_ros.geometry import Pose
+from remembr_ros.memory.deeds.query import Occurrence
+from remembr_ros.memory.exchange.transfer import export_memories
 from remembr_ros.memory.model.engine import NoSuchMemory
-from remembr_ros.memory.model.recall import Hit, Scope, query_by
+from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.record import Observation
 from remembr_ros.memory.model.uri import shown
 from remembr_ros.memory.notes import store_note
+from remembr_ros.memory.objects.query import FoundObject
 from remembr_ros.memory.opening import open_store
+from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.memory.store import MemoryStore
-from remembr_ros.timestamps import parse_time, zone_named
+from remembr_ros.memory.store_info import check_map
+from remembr_ros.timestamps import zone_named
 
-_Method = TypeVar('_Method', bound=Callable[..., Any])
-
-Time = datetime | str | float | None
-"""A datetime with its zone, ISO 8601 (UTC where it names no zone) or Unix seconds."""
-Place = Annotated[Point | None, BeforeValidator(lambda at: at.tolist() if hasattr(at, 'tolist') else at)]
-"""x, y and z [m] in the map frame, in an array, too."""
-Name = Annotated[str, Field(min_length=1)]
+_HERE = 'where the robot is, on that map'
 
 
-def _checked(method: _Method) -> _Method:
-    """Refuse arguments of another type than is annotated, each by its name."""
-    names, checked = signature(method), validate_call(method)
+class AskHere(AskForm):
+    __doc__ = AskForm.__doc__
+    now: Now = None
+    here: Annotated[Position | None, word(_HERE, [2, 1.5, 0], unit='m')] = None
 
-    @wraps(method)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return checked(**names.bind(*args, **kwargs).arguments)
-        except ValidationError as error:
-            wrong = error.errors()[0]
-            raise InvalidRequest(f'{wrong["loc"][0]} is {wrong["input"]!r:.99}: {wrong["msg"]}') from None
 
-    return call  # type: ignore[return-value]
+class DayNow(DayForm):
+    __doc__ = DayForm.__doc__
+    now: Now = None
 
 
 class RobotMemory(AbstractContextManager['RobotMemory']):
@@ -62,7 +67,6 @@ class RobotMemory(AbstractContextManager['RobotMemory']):
     :raises InvalidRequest: an argument makes no sense; of methods, too
     """
 
-    @_checked
     def __init__(
         self,
         uri: str | Path,
@@ -72,6 +76,10 @@ class RobotMemory(AbstractContextManager['RobotMemory']):
         llm_url: str | None = None,
         time_zone: str = '',
     ) -> None:
+        texts = {'uri': uri, 'embedder': embedder, 'llm': llm, 'llm_url': llm_url, 'time_zone': time_zone}
+        for name, text in texts.items():
+            if not isinstance(text, str | Path | None):
+                raise InvalidRequest(f'{name} is {text!r:.99}: it has to be a text')
         self.zone = zone_named(time_zone)
         self._uri, self._embedder = str(uri), embedder or None
         self._config = AgentConfig(llm=llm or '', llm_url=llm_url or '')
@@ -91,84 +99,95 @@ class RobotMemory(AbstractContextManager['RobotMemory']):
             if self._opened is not None:
                 self._opened.close()
 
-    @_checked
-    def recall(
-        self,
-        text: str | None = None,
-        *,
-        position: Place = None,
-        radius: float | None = None,
-        time: Time = None,
-        after: Time = None,
-        before: Time = None,
-        robot: Name | None = None,
-        map_id: str | None = None,
-        source: str | None = None,
-        place: Name | None = None,
-        limit: int = 5,
-    ) -> list[Hit]:
-        """Search by text, else for what is nearest to a position, else to a time, else the newest.
+    @keywords(RecallForm, 'text')
+    def recall(self, form: RecallForm) -> Results[Hit]:
+        """Search by text, else for what is nearest to a position, else to a time, else the newest."""
+        hits = form.find(self._store())
+        return self._found(hits, results.hits_json(hits))
 
-        :param radius: only memories this near to the position [m]
-        :param after: only memories that end at or after this
-        :param before: only memories that start at or before this
-        :param place: only memories that were made in the place of this name, such as a room
-        :param limit: so many at most, 1 or more; there are never more than 1000
-        """
-        at = None if position is None else check_point(position)
-        near = None if radius is None else at
-        time_ns, after_ns, before_ns = (None if t is None else parse_time(t) for t in (time, after, before))
-        scope = Scope(
-            after_ns, before_ns, near, radius, (robot,) if robot else (), map_id, source, place=place
-        )
-        query = query_by(text, at, time_ns, around=False, scope=scope, limit=limit)
-        return [hit.measured(at, time_ns) for hit in self._store().find(query)]
+    @keywords(ObjectsForm, 'called')
+    def objects(self, form: ObjectsForm) -> Results[FoundObject]:
+        """Find things, where they are and whether they still are."""
+        found = self._store().find_objects(form.query())
+        return self._found(found.objects, results.objects_json(found))
 
-    @_checked
-    def ask(self, question: str, *, now: Time = None, here: Place = None, map_id: str = '') -> Answer:
+    @keywords(DeedsForm, 'kind')
+    def deeds(self, form: DeedsForm) -> Results[Occurrence]:
+        """Find what took place: what the robot did, when things were in view, its stays, how it moved."""
+        found = form.find(self._store())
+        return self._found(found.found, results.deeds_json(found))
+
+    @keywords(PlacesForm, 'place')
+    def places(self, form: PlacesForm) -> Results[NamedPlace]:
+        """List the places that have names, smaller ones first."""
+        found = form.find(self._store())
+        return self._found(found, results.places_json(found))
+
+    @keywords(AskHere, 'question')
+    def ask(self, form: AskHere) -> Answer:
         """Answer a question, which may refer to the one before.
 
-        :param now: when it is asked; None: by the clock
-        :param here: where the robot is, on the map of map_id
         :raises RemembrError: there is no answer; see remembr_ros.errors
         """
-        pose = None if here is None else Pose(*check_point(here))
-        asked = Question(question, _ns(now), pose, map_id=map_id, asker='python', zone=self.zone)
+        pose = None if form.here is None else Pose(*form.here)
+        about = {'map_id': form.map or '', 'asker': 'python', 'zone': self.zone, 'scope': form.scope()}
         self._store().embedder  # noqa: B018  loaded now, not within the time of the question
-        return self._agent.ask(asked)
+        check_map(self._store().info(), form.map)
+        return self._agent.ask(Question(form.question, _ns(form.now), pose, **about))  # type: ignore[arg-type]
 
-    @_checked
-    def remember(
-        self, text: str, *, position: Place = None, time: Time = None, robot: Name = 'robot', map_id: str = ''
-    ) -> str:
-        """Store a person's note, which is durable when its id is returned.
-
-        :param position: the place that it is about; None: none
-        :param time: when it was; None: now
-        """
-        pose = None if position is None else Pose(*check_point(position))
+    @keywords(NoteForm, 'text')
+    def remember(self, form: NoteForm) -> str:
+        """Store a person's note, which is durable when its id is returned."""
         with self._noting:
-            made = lambda: self._store(create=True)  # noqa: E731
-            return store_note(made, text, robot, _ns(time), pose=pose, map_id=map_id).id
+            made, about = lambda: self._store(create=True), {'pose': form.pose, 'map_id': form.map}
+            return store_note(made, form.text, form.robot or 'robot', _ns(form.time), **about).id
 
-    @_checked
-    def day(
-        self,
-        day: str | date = TODAY,
-        *,
-        now: Time = None,
-        robot: Name | None = None,
-        place: Name | None = None,
-    ) -> RecalledDay:
+    @keywords(EventForm, 'text')
+    def event(self, form: EventForm) -> str:
+        """Store what the robot did itself, which is durable when its id is returned."""
+        deed = form.deed(clock.time_ns())
+        with self._noting:
+            return self._store(create=True).add([Observation(deed.memory('robot'))])[0].id
+
+    @keywords(ForgetForm)
+    def forget(self, form: ForgetForm) -> list[str]:
+        """Delete memories for good, with their pictures and what rests on them; return their ids."""
+        conditions = form.conditions()
+        with self._noting:
+            going = [memory.id for memory in self._store().doomed(*conditions)]
+            if not form.dry_run:
+                self._store(create=True).forget(*conditions)
+        return going
+
+    @keywords(DayNow, 'day')
+    def day(self, form: DayNow) -> RecalledDay:
         """Return what the robot did and saw on a day; for people its lines(memory.zone).
 
-        :param day: or words such as 'yesterday', 'Tuesday', 'last 2 hours'
-        :param now: when it is today; None: by the clock
-        :param place: only what was in the place of this name
         :raises NothingRemembered: of that day; the message names days of which there is something
         """
-        scope = scope_of_day(str(day), _ns(now), self.zone, (robot,) if robot else (), place=place)
-        return day_of(self._store(), scope, self.zone)
+        return day_of(self._store(), scope_of_day(form, _ns(form.now), self.zone), self.zone)
+
+    def export(self, file: str | Path, *, vectors: bool = True, keyframes: bool = True, **scope: Any) -> int:
+        """Write memories to a .jsonl or .jsonl.gz file, and return how many; scope: as of recall.
+
+        :param vectors: without, importing has to embed the captions again
+        :param keyframes: the pictures, too
+        """
+        which = read(SourceForm, scope).scope()
+        return export_memories(self._store(), Path(file), which, vectors=vectors, keyframes=keyframes)
+
+    def image(self, memory_id: str, index: int = 0) -> Any:
+        """Return a picture of a memory, shape (height, width, 3), red, green and blue.
+
+        :raises InvalidRequest: there is no such memory, or it has no such picture
+        """
+        found = [Hit(memory, 1.0) for memory in self._store().get([memory_id])]
+        if not found:
+            raise InvalidRequest(f'there is no memory {memory_id!r}; recall shows ids')
+        return self._found(found, results.hits_json(found))[0].image(index)
+
+    def _found(self, items: Sequence[Any], json: Any) -> Results[Any]:
+        return Results(items, json, self._store().keyframes.get)
 
     @cached_property
     def _agent(self) -> Agent:
@@ -189,5 +208,5 @@ class RobotMemory(AbstractContextManager['RobotMemory']):
 open_memory = RobotMemory
 
 
-def _ns(time: Time) -> int:
-    return clock.time_ns() if time is None else parse_time(time)
+def _ns(time: int | None) -> int:
+    return clock.time_ns() if time is None else time

@@ -2,23 +2,23 @@
 
 import os
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.chat.bounded_call import FailoverChat, allowed_s
 from remembr_ros.agent.chat.openai_client import PRESETS, OpenAIChat
 from remembr_ros.agent.chat.wire import MAX_TOKENS
 from remembr_ros.agent.conversation import EXPIRY_S, Conversations
-from remembr_ros.agent.llm.loop import TOKEN_BUDGET, LoopPlanner
-from remembr_ros.agent.llm.second_look import CaptionerLook, Keyframes, ModelLook, SecondLook
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.offline.reader.follow_up import in_full
 from remembr_ros.agent.offline.request import thing_of
-from remembr_ros.agent.planner import Planner
+from remembr_ros.agent.planner import TOKEN_BUDGET, Planner
 from remembr_ros.agent.trace import Trace
-from remembr_ros.captioning.captioners.by_name import get_captioner
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.recall_protocol import Recall
+
+if TYPE_CHECKING:
+    from remembr_ros.agent.llm.second_look import Keyframes, SecondLook
 
 VARIABLES = {
     'llm': 'REMEMBR_LLM',
@@ -86,7 +86,7 @@ def config_from_environment(config: AgentConfig) -> AgentConfig:
 
 
 def build_agent(
-    recall: Recall, config: AgentConfig | None = None, *, keyframes: Keyframes | None = None
+    recall: Recall, config: AgentConfig | None = None, *, keyframes: 'Keyframes | None' = None
 ) -> Agent:
     """Return an agent that recalls from there.
 
@@ -107,6 +107,8 @@ def build_agent(
     conversations = Conversations(thing_of, in_full, config.follow_up_s)
     planners: list[Planner] = [OfflinePlanner()]
     if chats:
+        from remembr_ros.agent.llm.loop import LoopPlanner  # late: rules alone need none of it
+
         # 0.9: some time of a question passes before the model is asked.
         patience_s = 0.9 * allowed_s(config.call_timeout_s, config.timeout_s)
         loop = LoopPlanner(
@@ -123,7 +125,10 @@ def build_agent(
     return Agent(recall, planners, config.timeout_s, conversations=conversations, trace=trace)
 
 
-def _second_look(config: AgentConfig, keyframes: Keyframes) -> SecondLook | None:
+def _second_look(config: AgentConfig, keyframes: 'Keyframes') -> 'SecondLook | None':
+    from remembr_ros.agent.llm.second_look import CaptionerLook, ModelLook
+    from remembr_ros.captioning.captioners.by_name import get_captioner
+
     if config.look_again_model or config.look_again_url:
         url = config.look_again_url or None
         chat = OpenAIChat(config.look_again_model, url, max_tokens=config.reply_tokens)

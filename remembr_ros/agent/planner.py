@@ -13,6 +13,8 @@ from remembr_ros.memory.recall_protocol import Recall
 
 logger = logging.getLogger(__name__)
 
+TOKEN_BUDGET = 32_000  # Prompt tokens per question; three rounds of fifteen long captions take some 25,000
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:

@@ -5,9 +5,12 @@ import importlib
 import logging
 import os
 import re
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from copy import copy
+from difflib import get_close_matches
 from io import TextIOWrapper
 from keyword import iskeyword
 from pathlib import Path
@@ -43,6 +46,11 @@ VERBS = {
 }
 """Each verb is the module of that name with add_arguments(parser) and run(args) -> exit code."""
 
+BRIEF = frozenset(('ask', 'recall', 'remember', 'event', 'objects', 'deeds', 'day', 'info', 'forget'))
+"""Verbs that embed a text at most."""
+
+_EXAMPLES = 'examples:'
+
 LABORATORY = {
     'eval': 'answer a data set of questions and score the answers',
     'demo': 'render a building, remember a tour through it, ask five questions',
@@ -55,13 +63,38 @@ NO_LABORATORY = (
 )
 
 
+class _Help(argparse.HelpFormatter):
+    """Keeps the lines of examples, and shows an option by one word, whatever others are understood."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if text.startswith(_EXAMPLES) else super()._fill_text(text, width, indent)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        shown = copy(action)
+        if len(action.option_strings) > 1 and action.option_strings[0] != '-h':
+            negated = [word for word in action.option_strings if word.startswith('--no-')]
+            shown.option_strings = [action.option_strings[0], *negated[:1]]
+        return super()._format_action_invocation(shown)
+
+
 class _Parser(argparse.ArgumentParser):
-    """Takes -1e-05, which programs print for a coordinate, for a number; Python before 3.14 does not."""
+    """Says in one line what is wrong, and takes -1e-05, which programs print for a coordinate, for a number;
+    Python before 3.14 does not."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
+        super().__init__(*arguments, **{'formatter_class': _Help, **options})
         self.color = False  # of Python 3.14: escapes would be shown, see plain_output
         self._negative_number_matcher = re.compile(r'-(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$')
+
+    def error(self, message: str) -> NoReturn:
+        message = re.sub(r'^argument (--[\w-]+)(?:/[-\w]+)*:', r'\1:', message)
+        self.exit(2, f'{self.prog}: {message}; {self.prog} --help shows what it takes\n')
+
+    def refuse(self, unknown: Sequence[str]) -> NoReturn:
+        """Say which option is unknown, and which is like it."""
+        word = next((word for word in unknown if word.startswith('-')), unknown[0]).partition('=')[0]
+        like = get_close_matches(word, self._option_string_actions, 1)
+        self.error(f'it does not take {word!r}' + (f', but {like[0]}' if like else ''))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -73,7 +106,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         # What a camera read or a shell passed on may be more than the terminal's encoding has.
         sys.stdout.reconfigure(errors='replace')
     with plain_output():
-        return _run(argv)
+        try:
+            code = _run(argv)
+            sys.stdout.flush()
+        except BrokenPipeError:  # `| head` has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = 128 + signal.SIGPIPE
+        return code
 
 
 def _run(argv: Sequence[str] | None) -> int:
@@ -83,18 +122,28 @@ def _run(argv: Sequence[str] | None) -> int:
     # What stands before the verb are options without a value. Only the verb that is used is imported.
     words = sys.argv[1:] if argv is None else argv
     verb = next((word for word in words if not word.startswith('-')), '')
+    if verb in BRIEF:  # before numpy: for one short text its threads only wait for each other
+        os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
     try:
         module = _load(verb)
     except ExtensionFailed as error:
         return _fail(verb, error)
+    used = parser
     verbs = parser.add_subparsers(dest='verb', metavar='VERB', required=True)
     # All that others add is told by --help, and where the verb is wrong.
     others = {} if verb in VERBS else _added() if module is None else {verb: LABORATORY.get(verb, verb)}
     for name, summary in (VERBS | others).items():
         made = verbs.add_parser(name, help=summary, description=f'{summary[0].upper()}{summary[1:]}.')
         if name == verb:
+            used = made
             module.add_arguments(made)
-    args = parser.parse_args(words)
+            if examples := getattr(module, 'EXAMPLES', ()):
+                made.epilog = '\n'.join([_EXAMPLES, *(f'  remembr {example}' for example in examples)])
+    args, rest = parser.parse_known_args(words)
+    if rest and not (hasattr(args, 'words') and all(word[:1] != '-' for word in rest)):
+        used.refuse(rest)
+    if rest:  # words that stand behind options
+        args.words += rest
     logging.basicConfig(
         stream=sys.stderr,
         level=logging.INFO if args.verbose else logging.WARNING,

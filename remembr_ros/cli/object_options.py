@@ -77,7 +77,7 @@ class RecordedObjects:
         """
         if not self._views:
             return {}
-        about = self._args.robot, self._args.map_id, self._views.map_frame
+        about = self._args.robot, self._args.map, self._views.map_frame
         keeper = ObjectKeeper(store, *about, live=False)
         views = tqdm(self._views, 'objects', self._views.frame_count, unit='frame', disable=None)
         try:

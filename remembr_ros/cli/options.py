@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import Point
-from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.uri import WHERE, database_path, is_server, shown
 from remembr_ros.memory.opening import data_folder, open_store
 from remembr_ros.memory.server.connection import SECRETS, Connection
@@ -52,21 +50,42 @@ def add_memory(parser: argparse.ArgumentParser, *, token_file: str = '--token-fi
         'for a new one mxbai-embed-large-v1, or all-MiniLM-L6-v2 where that is out of reach)',
     )
 
-    server = parser.add_argument_group(
-        'Milvus server',
-        f'Token, user and password may come from the environment: {", ".join(SECRETS.values())}.',
+    parser.add_argument(
+        '--help-server', action=_HelpServer, token_file=token_file, help='show the options of a Milvus server'
     )
-    server.add_argument('--db-name', metavar='NAME', help='database on the server (default: its default)')
-    server.add_argument('--user', metavar='NAME', help=f'with the password in {SECRETS["password"]}')
-    server.add_argument(
-        token_file, dest='token_file', metavar='PATH', help='file that holds an API key or user:password'
-    )
-    server.add_argument('--ca-pem', metavar='PATH', help="trust these certificates, not the system's")
-    server.add_argument('--client-pem', metavar='PATH', help='certificate to show, with --client-key')
-    server.add_argument('--client-key', metavar='PATH', help='key of --client-pem')
-    server.add_argument(
-        '--server-name', metavar='NAME', help="name in the server's certificate if it is not the host's"
-    )
+    _add_server(parser, token_file, shown=False)
+
+
+class _HelpServer(argparse.Action):
+    """Shows the options that only who has a Milvus server needs."""
+
+    def __init__(self, *, token_file: str, **about: Any) -> None:
+        super().__init__(**about, nargs=0, default=argparse.SUPPRESS)
+        self._token_file = token_file
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        text = f'Token, user and password may come from the environment: {", ".join(SECRETS.values())}.'
+        alone = argparse.ArgumentParser(prog=parser.prog, add_help=False, description=text)
+        _add_server(alone, self._token_file)
+        print(alone.format_help(), end='')
+        parser.exit()
+
+
+def _add_server(parser: argparse.ArgumentParser, token_file: str, *, shown: bool = True) -> None:
+    password = f'with the password in {SECRETS["password"]}'
+    options = {
+        ('--db-name', 'NAME'): 'database on the server (default: its default)',
+        ('--user', 'NAME'): password,
+        (token_file, 'PATH'): 'file that holds an API key or user:password',
+        ('--ca-pem', 'PATH'): "trust these certificates, not the system's",
+        ('--client-pem', 'PATH'): 'certificate to show, with --client-key',
+        ('--client-key', 'PATH'): 'key of --client-pem',
+        ('--server-name', 'NAME'): "name in the server's certificate if it is not the host's",
+    }
+    group = parser.add_argument_group('Milvus server')
+    for (option, metavar), text in options.items():
+        about = {'dest': 'token_file'} if option == token_file else {}
+        group.add_argument(option, metavar=metavar, help=text if shown else argparse.SUPPRESS, **about)  # type: ignore[arg-type]
 
 
 def open_memory(args: argparse.Namespace, *, create: bool = False, **parameters: Any) -> MemoryStore:
@@ -131,11 +150,16 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_map(parser: argparse.ArgumentParser) -> None:
-    """Add --map."""
+def add_map_file(parser: argparse.ArgumentParser) -> None:
+    """Add --map-file, of which --map is short where there is no other one."""
     parser.add_argument(
-        '--map', metavar='FILE', type=Path, help='the map: a YAML file as nav2_map_server has it'
+        '--map-file', metavar='FILE', type=Path, help='the map: a YAML file as nav2_map_server has it'
     )
+
+
+def add_map(parser: argparse._ActionsContainer, text: str, default: str | None = '') -> None:
+    """Add --map, the name of one, with this help; --map-id is understood, too."""
+    parser.add_argument('--map', '--map-id', dest='map', metavar='MAP', default=default, help=text)
 
 
 def add_clock(parser: argparse._ActionsContainer) -> None:
@@ -214,62 +238,5 @@ metres = partial(_number, 'a length in metres', lambda number: number >= 0.0)
 coordinate = partial(_number, 'a coordinate in metres', math.isfinite)
 radians = partial(_number, 'an angle in radians', math.isfinite)
 
-PLACE: dict[str, Any] = {'nargs': 3, 'type': coordinate, 'metavar': ('X', 'Y', 'Z')}
-"""How an option takes a place in the map frame [m]."""
-
-
-def add_scope(parser: argparse.ArgumentParser) -> None:
-    """Add --after, --before, --robot, --map-id and --source."""
-    add_narrowing(parser)
-    parser.add_argument('--source', metavar='NAME', help='only memories of this source, such as person')
-
-
-def add_narrowing(parser: argparse.ArgumentParser, *, map_option: str = '--map-id') -> None:
-    """Add --after, --before, --robot, --place and an option for the map."""
-    parser.add_argument('--after', type=time, metavar='TIME', help='only memories that end at or after this')
-    parser.add_argument(
-        '--before', type=time, metavar='TIME', help='only memories that start at or before this'
-    )
-    add_robots(parser, 'only memories of this robot; several times: of any of these')
-    parser.add_argument(map_option, metavar='ID', help='only memories of this map')
-    add_place(parser)
-
-
-def add_place(parser: argparse.ArgumentParser) -> None:
-    """Add --place."""
-    text = 'only what is in the place of this name, such as a room'
-    parser.add_argument('--place', metavar='NAME', help=text)
-
-
-def add_robots(parser: argparse.ArgumentParser, text: str) -> None:
-    """Add --robot, which may be given several times, with this help."""
-    parser.add_argument('--robot', metavar='NAME', action='append', default=[], help=text)
-
-
-def add_near(parser: argparse.ArgumentParser) -> None:
-    """Add --near and --radius."""
-    parser.add_argument('--near', **PLACE, help='only memories at most --radius from this place [m]')
-    parser.add_argument('--radius', type=metres, metavar='M', help='[m]')
-
-
-def scope_of(args: argparse.Namespace, near: Point | None = None) -> Scope:
-    """Return the scope that the options say.
-
-    :param near: the centre of --radius
-    :raises InvalidRequest: --radius has no centre
-    """
-    return Scope(
-        after_ns=args.after,
-        before_ns=args.before,
-        near=near if args.radius is not None else None,
-        radius_m=args.radius,
-        robots=tuple(args.robot),
-        map_id=args.map_id,
-        source=getattr(args, 'source', None),
-        place=args.place,
-    )
-
-
-def point(numbers: list[float] | None) -> Point | None:
-    """Return three coordinates as a point."""
-    return (numbers[0], numbers[1], numbers[2]) if numbers else None
+POSITION: dict[str, Any] = {'nargs': 3, 'type': coordinate, 'metavar': ('X', 'Y', 'Z')}
+"""How an option takes a position in the map frame [m]."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.model.engine import Stamp, Summary
 from remembr_ros.memory.pending.writer import SpoolState
@@ -77,3 +78,14 @@ def info_of(
         spool_bytes=waiting.bytes if waiting else 0,
         problem=problem,
     )
+
+
+def check_map(info: StoreInfo, name: str | None) -> None:
+    """Refuse a map of which a memory has nothing.
+
+    :param name: None: any map will do
+    :raises InvalidRequest: the message says which maps there are
+    """
+    if name is not None and info.memories and name not in info.maps:
+        known = ', '.join(map(repr, info.maps))
+        raise InvalidRequest(f'there is no memory of a map {name!r}; there are: {known}')

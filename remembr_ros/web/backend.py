@@ -8,7 +8,9 @@ from typing import Protocol
 
 from remembr_ros.agent.model.answer import Answer
 from remembr_ros.agent.planner import OnProgress
-from remembr_ros.geometry import Pose, StampedPose
+from remembr_ros.forms.events import NoteForm
+from remembr_ros.forms.forget import ForgetForm
+from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.deeds.deed import Deed
 from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import Scope
@@ -154,11 +156,14 @@ class Backend(Protocol):
         :raises RemembrError: there is no answer; see remembr_ros.errors
         """
 
-    def forget(self, ids: Sequence[str], *, dry_run: bool = False) -> int:
-        """Delete memories, their pictures and what rests on them, or with dry_run not; return how many."""
+    def doomed(self, form: ForgetForm) -> list[str]:
+        """Return the ids of what a forgetting would delete, with what rests on it; a node tells of 1,000."""
 
-    def note(self, text: str, pose: Pose | None, *, map_id: str) -> str:
-        """Store a person's note of now, and return its id."""
+    def forget(self, form: ForgetForm) -> int:
+        """Delete memories, their pictures and what rests on them; return how many."""
+
+    def note(self, form: NoteForm) -> str:
+        """Store a person's note, without a time of now, and return its id."""
 
     def tell(self, deed: Deed) -> str:
         """Store what a robot did, as somebody tells it, and return the id of its memory.

@@ -1,7 +1,5 @@
 """JSON objects of the API, its events and MCP, each made in one place from the package's types."""
 
-from typing import Any
-
 from typing_extensions import TypedDict
 
 from remembr_ros.agent.model.answer import Answer, AnswerJson, Question, answer_json
@@ -42,14 +40,6 @@ class OneMemoryJson(TypedDict):
     before: str | None
     after: str | None
     neighbours: list[MemoryJson]
-
-
-class ObjectsJson(TypedDict):
-    """Things in the order that was asked for, each as `remembr objects --json` prints it, with history and
-    relations; and how many there are in all."""
-
-    objects: list[dict[str, Any]]
-    total: int
 
 
 class ForgettingJson(TypedDict):

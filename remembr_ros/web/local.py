@@ -11,7 +11,8 @@ from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.planner import OnProgress
 from remembr_ros.errors import InvalidRequest, NavigationUnavailable, StoreUnavailable
-from remembr_ros.geometry import Pose
+from remembr_ros.forms.events import NoteForm
+from remembr_ros.forms.forget import ForgetForm
 from remembr_ros.memory.deeds.deed import Deed
 from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import Scope
@@ -23,7 +24,7 @@ from remembr_ros.memory.objects.known import KnownObject
 from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.memory.store import MemoryStore
-from remembr_ros.memory.store_info import StoreInfo
+from remembr_ros.memory.store_info import StoreInfo, check_map
 from remembr_ros.navigation.grid import Grid
 from remembr_ros.web.backend import Ability, Listeners, PartState, Situation
 
@@ -86,22 +87,25 @@ class LocalBackend:
     def ask(
         self, question: str, *, asker: str, scope: Scope, on_progress: OnProgress, cancel: threading.Event
     ) -> Answer:
+        check_map(self._store.info(), scope.map_id)
         asked = Question(question, self.now_ns(), asker=asker, zone=self._zone, scope=scope)
         return self._agent.ask(asked, on_progress=on_progress, cancel=cancel)
 
-    def forget(self, ids: Sequence[str], *, dry_run: bool = False) -> int:
-        if dry_run:
-            return len(self._store.doomed(ids))
+    def doomed(self, form: ForgetForm) -> list[str]:
+        return [memory.id for memory in self._store.doomed(*form.conditions())]
+
+    def forget(self, form: ForgetForm) -> int:
         self._check(Ability.FORGET)
-        count = self._store.forget(ids)
+        count = self._store.forget(*form.conditions())
         self._on_memories()
         return count
 
-    def note(self, text: str, pose: Pose | None, *, map_id: str) -> str:
+    def note(self, form: NoteForm) -> str:
         self._check(Ability.NOTE)
+        at_ns = self.now_ns() if form.time is None else form.time
         with self._changing:
-            about = {'pose': pose, 'frame_id': 'map', 'map_id': map_id}
-            stored = store_note(lambda: self._store, text, self._robot(), self.now_ns(), **about)
+            about = {'pose': form.pose, 'frame_id': 'map', 'map_id': form.map}
+            stored = store_note(lambda: self._store, form.text, form.robot or self._robot(), at_ns, **about)
         self._on_memories()
         return stored.id
 

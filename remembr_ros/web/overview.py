@@ -57,6 +57,8 @@ def scope_mask(outline: Outline, scope: Scope) -> NDArray[np.bool_]:
         x, y, z = scope.near
         away = np.hypot(np.hypot(outline.x - x, outline.y - y), outline.z - z)
         found &= away <= scope.radius_m  # false of NaN
+    if scope.area is not None:
+        found &= scope.area.covers(np.column_stack((outline.x, outline.y, outline.z)))
     return found
 
 

@@ -1,10 +1,11 @@
 """What all routes and MCP share: one memory as it is shown, and deletion from it."""
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import tzinfo
 
+from remembr_ros.forms.forget import ForgetForm
 from remembr_ros.speech.sound.recording import decode_recording
 from remembr_ros.speech.whisper import WhisperTranscriber
 from remembr_ros.timestamps import machine_zone_name, zone_named
@@ -81,34 +82,21 @@ def transcriber(model: str) -> Transcribe | None:
     return lambda recording: whisper.transcribe(decode_recording(recording)).text
 
 
-def forget(site: Site, ids: Sequence[str], *, asker: str) -> int:
+def forget(site: Site, form: ForgetForm, *, asker: str) -> int:
     """Delete memories with their pictures, thumbnails and the answers that rest on them; return how many.
 
     :param asker: who wants that, for the log
     :raises InvalidRequest: nothing may be forgotten here
     :raises StoreUnavailable: the memory is out of reach
     """
-    names = {name for memory in site.backend.get(ids) for name in memory.keyframes}
+    going = site.backend.doomed(form)
+    names = {name for memory in site.backend.get(going) for name in memory.keyframes}
     # Before: it may be done where nobody hears so.
-    logger.warning('%s wants %d memories forgotten: %s', asker, len(ids), ', '.join(ids))
+    logger.warning('%s wants %d memories forgotten: %s', asker, len(going), ', '.join(going[:100]))
     try:
-        count = site.backend.forget(ids)
+        count = site.backend.forget(form)
     finally:
         site.pictures.drop(names)
-    site.exchanges.forget(ids)
+    site.exchanges.forget(going)
     logger.warning('%d of them are forgotten', count)
     return count
-
-
-def unknown_argument(route: str, given: Iterable[str], known: Iterable[str]) -> str | None:
-    """Return why what was given is refused: dropped silently, it would look as if it had counted.
-
-    :param route: what takes these arguments, such as a tool
-    :param given: names of arguments
-    :param known: names of those that it takes
-    :return: for a person or an agent; None: all of it is known
-    """
-    names = list(known)
-    takes = f'it takes {", ".join(names)}' if names else 'it takes none'
-    wrong = (name for name in given if name not in names)
-    return next((f'{route} has no argument {name[:50]!r}; {takes}' for name in wrong), None)

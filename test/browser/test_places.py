@@ -164,7 +164,7 @@ def test_what_is_in_a_place_is_found_told_and_answered(
     assert results(page).filter(has_text='away').count() == 0  # nobody asked how far they are from its middle
     results(page).first.click()
     page.locator('#memory dl.facts', has_text='in the kitchen').wait_for()
-    page.goto(f'{address}/?view=search&room=kitchen')
+    page.goto(f'{address}/?view=search&place=kitchen')
     page.get_by_role('button', name='Remove filter: in the kitchen').click()
     results(page).filter(has_text='A sofa').first.wait_for()
 

@@ -58,14 +58,14 @@ def talk(memory: Path, words: Any, *options: str, mode: Any = 'auto') -> Any:
 def test_an_agent_reads_and_asks(memory: Path) -> None:
     async def words(client: Client) -> None:
         tools = {tool.name for tool in (await client.list_tools()).tools}
-        assert tools == {'recall', 'look', 'day', 'info', 'ask', 'objects'}
+        assert tools == {'recall', 'look', 'day', 'info', 'ask', 'objects', 'deeds', 'places'}
         found = (await client.call_tool('recall', {'text': 'lift', 'limit': 1})).structured_content
         assert found['memories'][0]['id'] == 'm1'
         shown = (await client.call_tool('look', {'id': 'm1'})).content
         assert [type(each).__name__ for each in shown] == ['TextContent', 'ImageContent']
         answer = (await client.call_tool('ask', {'question': 'Where is the lift?'})).structured_content
         assert answer['position'] == [1.0, 0.0, 0.0]
-        refused = await client.call_tool('forget', {'ids': ['m1']})
+        refused = await client.call_tool('forget', {'id': ['m1']})
         assert refused.is_error
         assert '--act' in refused.content[0].text
 
@@ -75,7 +75,7 @@ def test_an_agent_reads_and_asks(memory: Path) -> None:
 def test_with_act_it_notes_and_forgets_for_good(memory: Path) -> None:
     async def words(client: Client) -> None:
         assert not (await client.call_tool('remember', {'text': 'the spare key'})).is_error
-        forgotten = (await client.call_tool('forget', {'ids': ['m0']})).structured_content
+        forgotten = (await client.call_tool('forget', {'id': ['m0']})).structured_content
         assert forgotten['forgotten'] == 1
 
     talk(memory, words, '--act')

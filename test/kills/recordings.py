@@ -10,8 +10,9 @@ from typing import Any
 from remembr_ros.cli import object_options
 from remembr_ros.cli.verbs import ingest
 from remembr_ros.events.recorded import RecordedDeeds
+from remembr_ros.forms.events import EventForm
+from remembr_ros.forms.fields import Nanoseconds
 from remembr_ros.images import Bgr
-from remembr_ros.memory.deeds.deed import told_deed
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.opening import open_store
 from remembr_ros.objects.detectors.by_name import get_detector
@@ -69,7 +70,8 @@ def _with_deeds(names: tuple[str, ...], act: Callable[[Path, Path], int]) -> Cal
         def end(self, robot: str) -> list[Memory]:
             at = [self._recording.start_ns // NS + 10 + 2 * number for number in range(len(names))]
             told = [
-                told_deed(kind='pick', object=name, begin=str(s)) for name, s in zip(names, at, strict=True)
+                EventForm(kind='pick', object=name, begin=Nanoseconds(s * NS)).deed()
+                for name, s in zip(names, at, strict=True)
             ]
             return [*super().end(robot), *(deed.memory(robot) for deed in told)]
 

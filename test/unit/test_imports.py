@@ -20,20 +20,22 @@ LAYERS = {
     'speech': {'memory', 'embedding', 'bags'},
     'objects': {'memory', 'embedding', 'bags'},
     'events': {'memory', 'embedding', 'bags', 'captioning'},
+    'forms': {'memory'},
     'navigation': {'memory', 'embedding', 'bags', 'agent'},  # a goal is made of an answer
-    'agent': {'memory', 'embedding', 'bags', 'captioning'},
+    'agent': {'memory', 'embedding', 'bags', 'captioning', 'forms'},
     'places': {'memory', 'embedding', 'bags', 'agent', 'navigation'},  # rooms are found in a map
 }
 """What a subpackage may import besides itself and the top-level modules. The rest: nodes and cli, which may
 import all of these, and cli the nodes."""
 
 FACE = {
-    'robot_memory.py': {'agent', 'memory'},
+    'robot_memory.py': {'agent', 'memory', 'forms'},
     '__init__.py': set(),
 }
 """What scripts import: the only modules at the top that may import a subpackage, or robot_memory."""
 
 LAYERS['web'] = {'memory', 'embedding', 'bags', 'captioning', 'agent', 'navigation', 'places', 'speech'}
+LAYERS['web'].add('forms')
 LAYERS['nodes'] = set(LAYERS)
 LAYERS['cli'] = {*LAYERS, 'nodes'}
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from remembr_ros.agent.llm.arguments import Narrowed, Place
 from remembr_ros.agent.llm.evidence import Evidence
@@ -16,6 +17,9 @@ from remembr_ros.agent.planner import Run
 from remembr_ros.agent.times.time_expression import Reach, parse_moment
 from remembr_ros.agent.times.time_window import parse_span
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.forms.fields import Nanoseconds
+from remembr_ros.forms.form import AnyForm, read
+from remembr_ros.forms.scope import scope_asked
 from remembr_ros.geometry import Point
 from remembr_ros.memory.model.recall import Hit, Scope, Survey
 from remembr_ros.memory.places.place import NamedPlace
@@ -96,7 +100,9 @@ class CallContext:
         :raises InvalidRequest: that makes no sense
         :raises Ungrounded: it names a memory that was never recalled
         """
-        named = self.named(given.near)
+        named = self.named(given.place or given.near)
+        if given.place and not named:
+            raise InvalidRequest(f'there is no place called {given.place[:60]!r}')
         near = None if given.near is None or named else self.point(given.near)
         after, before = self._bounds(given)
         if after is not None and before is not None and after > before:
@@ -107,9 +113,25 @@ class CallContext:
             near=near,
             radius_m=None if near is None else given.radius,
             robots=(given.robot,) if given.robot else (),
-            map_id=named.memory.map_id if named else self.question.map_id or None,
+            map_id=named.memory.map_id if named else given.map or self.question.map_id or None,
+            source=given.source,
             place=named.name if named else None,
         )
+
+    def form(self, form: type[AnyForm], call: Narrowed, **known: Any) -> AnyForm:
+        """Return the form that a call fills in.
+
+        :param known: fields that are otherwise than the call says; the scope is what scope(call) returns
+        :raises InvalidRequest: that makes no sense
+        """
+        given: dict[str, Any] = {name: getattr(call, name, None) for name in form.model_fields}
+        if given.get('position') is not None:
+            given['position'] = self.point(given['position'])
+        times = {'changed_since', 'time'} & {name for name, value in given.items() if value is not None}
+        given |= {name: Nanoseconds(self.middle(given[name])) for name in times}
+        given |= dict.fromkeys(('after', 'before', 'near', 'radius', 'place', 'robot', 'map'))
+        given |= {name: value for name, value in scope_asked(self.scope(call)).items() if name not in known}
+        return read(form, {name: value for name, value in (given | known).items() if value != ''})
 
     def named(self, place: Place | None) -> NamedPlace | None:
         """Return the place of a name; None: it is no name of one."""

@@ -3,18 +3,18 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from remembr_ros.agent.llm.arguments import UNTOLD, Narrowed, as_one_of
+from remembr_ros.agent.llm.arguments import Narrowed, arguments_of
 from remembr_ros.agent.llm.call_context import CallContext, Job
 from remembr_ros.agent.llm.overview_tools import SURE, ToldLine, clock, paged, shown
 from remembr_ros.agent.model.quoting import neutral, quoted
 from remembr_ros.agent.times.time_window import parse_window
 from remembr_ros.errors import InvalidRequest, Ungrounded
+from remembr_ros.forms.deeds import DeedsForm
 from remembr_ros.memory.deeds.choice import choose_deeds
-from remembr_ros.memory.deeds.deed import Outcome
 from remembr_ros.memory.deeds.names import DeedNames
 from remembr_ros.memory.deeds.occurrences import OccurrenceSource
 from remembr_ros.memory.deeds.query import MOVES, STAY, DeedOrder, DeedQuery, FoundDeeds, Occurrence
@@ -25,31 +25,29 @@ from remembr_ros.timestamps import format_duration, local
 
 DAYS = 31  # whose numbers a model is told
 KINDS = 30  # the same
-_ORDERS = as_one_of(
-    {'latest': 'last', 'newest': 'last', 'earliest': 'first', 'closest': 'nearest', 'furthest': 'farthest'}
+WhatHappened = arguments_of(
+    DeedsForm,
+    'WhatHappened',
+    'What the robot did: how many, how long, how far. kind: a verb, or sight, stay, handling, moving, '
+    'standing, turning left/right, driving. after, before: a time, label or deed; right: the very next.',
+    *(
+        'kind',
+        'object',
+        'receptacle',
+        'outcome',
+        'after',
+        'before',
+        'during',
+        'right',
+        'order',
+        'nth',
+        'never',
+    ),
+    page=(int, Field(1, ge=1, le=10_000)),
 )
 
 
-class WhatHappened(Narrowed):
-    """What the robot did: how many, how long, how far. kind: a verb, or sight, stay, handling, moving,
-    standing, turning left/right, driving. after, before: a time, label or deed; right: the very next."""
-
-    kind: str = Field('', max_length=200)
-    object: str = Field('', max_length=200)
-    receptacle: str = Field('', max_length=200)
-    attribute: str = Field('', max_length=200, json_schema_extra=UNTOLD)
-    outcome: Outcome | None = None
-    after: str | None = Field(None, max_length=200)
-    before: str | None = Field(None, max_length=200)
-    during: str | None = Field(None, max_length=200)
-    right: bool = False
-    order: Annotated[DeedOrder, BeforeValidator(_ORDERS)] = DeedOrder.FIRST
-    nth: int | None = None
-    never: Literal['', 'object', 'receptacle', 'place'] = ''
-    page: int = Field(1, ge=1, le=10_000)
-
-
-def happened(call: WhatHappened, context: CallContext) -> Job:
+def happened(call: Any, context: CallContext) -> Job:
     """List what took place, and sum it up."""
     sides: dict[str, str] = {}
     for name in ('after', 'before', 'during'):
@@ -57,29 +55,21 @@ def happened(call: WhatHappened, context: CallContext) -> Job:
             sides[name] = text
     free = call.model_copy(update=dict.fromkeys(sides))
     place = _place(call, context)
-    scope = context.scope(free.model_copy(update={'near': None}) if place else free)
-    here = context.question.here
+    narrowed = free.model_copy(update={'near': None}) if place else free
+    scope, here = context.scope(narrowed), context.question.here
     order = call.order if here or not call.order.from_here else DeedOrder.FIRST
+    known = {'right': False, 'during': '', 'place': place, 'order': order}
+    form = context.form(DeedsForm, narrowed, **known, position=here.position if here else None)
     context.recalls += 1
 
     def job() -> Callable[[], str]:
         source = OccurrenceSource(context.recall)
         anchors = {name: _deed(text, source, scope, context) for name, text in sides.items()}
         beside = bool(anchors) and (call.right or call.nth is not None or call.limit is not None)
-        query = DeedQuery(
-            call.kind,
-            call.object,
-            call.receptacle,
-            place,
-            call.attribute,
-            (call.outcome,) if call.outcome else (),
-            replace(scope, after_ns=None, before_ns=None) if beside else scope,
+        query = replace(
+            form.query(),
+            scope=replace(scope, after_ns=None, before_ns=None) if beside else scope,
             right=call.right and len({'after', 'before'} & sides.keys()) == 1,
-            order=order,
-            here=here.position if here else None,
-            nth=call.nth,
-            limit=call.limit,
-            never=call.never,
             **anchors,  # type: ignore[arg-type]
         )
         found = choose_deeds(query, source)
@@ -92,7 +82,7 @@ def happened(call: WhatHappened, context: CallContext) -> Job:
     return job
 
 
-def _place(call: WhatHappened, context: CallContext) -> str:
+def _place(call: Any, context: CallContext) -> str:
     """Return the name of the place that a call is about, which need not be on the map; empty: none."""
     named = context.named(call.near)
     return named.name if named else context.words(call.near)
@@ -120,7 +110,7 @@ def _deed(text: str, source: OccurrenceSource, scope: Scope, context: CallContex
     return replace(query, scope=scope)
 
 
-def _tell(found: FoundDeeds, call: WhatHappened, context: CallContext, looked_at: int, *, whole: bool) -> str:
+def _tell(found: FoundDeeds, call: Any, context: CallContext, looked_at: int, *, whole: bool) -> str:
     context.searched.append((bool(call.when), looked_at))
     context.sure = max(context.sure, SURE if found.found else 0.0)
     several = len({deed.memory.robot for deed in found.found}) > 1

@@ -26,7 +26,7 @@ from remembr_ros.agent.model.grounding import ground
 from remembr_ros.agent.model.memory_prompt import situation
 from remembr_ros.agent.model.quoting import quoted
 from remembr_ros.agent.offline.request import kind_of
-from remembr_ros.agent.planner import Planner, Progress, Run
+from remembr_ros.agent.planner import TOKEN_BUDGET, Planner, Progress, Run
 from remembr_ros.chat_reply import without_thoughts
 from remembr_ros.errors import InvalidRequest, RemembrError, ReplyInvalid, Ungrounded
 from remembr_ros.memory.model.record import AGENT, OBJECT
@@ -34,7 +34,6 @@ from remembr_ros.memory.recall_protocol import Recall
 
 logger = logging.getLogger(__name__)
 
-TOKEN_BUDGET = 32_000  # Prompt tokens per question; three rounds of fifteen long captions take some 25,000
 _MOST = {'rounds': 10, 'calls_per_round': 10, 'memories_per_call': 50, 'token_budget': 10_000_000}
 
 CUT_OFF = 'it was cut off at its limit of tokens; --reply-tokens, or the parameter reply_tokens, allows more'

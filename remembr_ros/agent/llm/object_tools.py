@@ -1,46 +1,36 @@
 """Tools for objects: list, history, surroundings; and what was done or seen just now."""
 
 from collections.abc import Callable
-from typing import Annotated, Literal
+from dataclasses import replace
+from typing import Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import AliasChoices, Field
 
-from remembr_ros.agent.llm.arguments import UNTOLD, Arguments, Labels, Narrowed, Place, as_one_of
+from remembr_ros.agent.llm.arguments import UNTOLD, Arguments, Labels, Place, arguments_of
 from remembr_ros.agent.llm.call_context import CallContext, Job
 from remembr_ros.agent.llm.deed_tool import deed_line
 from remembr_ros.agent.llm.overview_tools import ToldLine, shown
 from remembr_ros.agent.model.memory_prompt import describe
 from remembr_ros.agent.model.quoting import neutral
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.forms.objects import ObjectsForm
 from remembr_ros.memory.deeds.occurrences import in_view, just_done
 from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.model.record import OBJECT
 from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.memory.objects.query import FoundObject, ObjectQuery
-from remembr_ros.memory.objects.relations import RelationName
 from remembr_ros.memory.objects.wording import events_said, presence_note
 
 MOST_TOLD = 20  # objects, and events of each, that a model is told
 SURE = 0.9  # how likely an object is what its label says
 AROUND_M = 2.0
 
-_RELATIONS = as_one_of(
-    {
-        **dict.fromkeys(('inside', 'within'), 'in'),
-        **dict.fromkeys(('below', 'beneath', 'underneath'), 'under'),
-        **dict.fromkeys(('next_to', 'near', 'beside'), 'next to'),
-        'on_top_of': 'on',
-    }
+FindObjects = arguments_of(
+    ObjectsForm,
+    'FindObjects',
+    'Objects by class and colour, or `relation` to an `anchor`, a class or label.',
+    *('called', 'relation', 'anchor', 'missing', 'moved'),
 )
-
-
-class FindObjects(Narrowed):
-    """Objects by class and colour, or `relation` to one `of` a class or label."""
-
-    called: str = Field('', max_length=200)
-    relation: Annotated[RelationName | Literal[''], BeforeValidator(_RELATIONS)] = ''
-    of: str = Field('', max_length=200)
-    state: Literal['', 'missing', 'moved'] = ''
 
 
 class ObjectHistory(Arguments):
@@ -52,7 +42,7 @@ class ObjectHistory(Arguments):
 class Around(Arguments):
     """Objects around a place, nearest first."""
 
-    place: Place = 'here'
+    position: Place = Field('here', validation_alias=AliasChoices('position', 'place'))
     radius: float = Field(AROUND_M, gt=0.0, le=1e6, json_schema_extra=UNTOLD)
 
 
@@ -60,24 +50,17 @@ class JustNow(Arguments):
     """What you see now and have just done."""
 
 
-def find_objects(call: FindObjects, context: CallContext) -> Job:
+def find_objects(call: Any, context: CallContext) -> Job:
     """Find objects."""
-    anchor = context.evidence.known(call.of) if call.of else None
-    query = ObjectQuery(
-        call.called,
-        relation=call.relation,
-        anchor=anchor.memory.id if anchor else call.of,
-        missing=True if call.state == 'missing' else None,
-        moved=True if call.state == 'moved' else None,
-        scope=context.scope(call),
-        limit=MOST_TOLD,
-    )
+    anchor = context.evidence.known(call.anchor) if call.anchor else None
+    form = context.form(ObjectsForm, call, anchor=anchor.memory.id if anchor else call.anchor)
+    query = replace(form.query(), limit=MOST_TOLD)
     return _find(query, context)
 
 
 def around(call: Around, context: CallContext) -> Job:
     """Find what is around a place."""
-    place, map_id = context.point(call.place), context.question.map_id or None
+    place, map_id = context.point(call.position), context.question.map_id or None
     scope = Scope(near=place, radius_m=call.radius, map_id=map_id)
     return _find(ObjectQuery(place=place, scope=scope, limit=MOST_TOLD), context)
 

@@ -14,6 +14,7 @@ from remembr_ros.agent.overview.floors import floors_in, without_floors
 from remembr_ros.agent.overview.recalled_day import TODAY, nothing_of_day, recall_day, scope_of_day
 from remembr_ros.agent.times.day import WEEKDAYS
 from remembr_ros.agent.times.time_window import Window, parse_window
+from remembr_ros.forms.questions import DayForm
 from remembr_ros.memory.diary.day_text import shown_by
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Scope
@@ -66,7 +67,7 @@ def parse_day(request: Request, question: Question) -> DayRequest | None:
     scope = Scope(window.after_ns, window.before_ns)
     if scope == ANYTHING and floor is None:
         part = next((f'this {word}' for word in spoken if word in _PARTS), TODAY)
-        scope = scope_of_day(part, question.now_ns, question.zone)
+        scope = scope_of_day(DayForm(day=part), question.now_ns, question.zone)
     return DayRequest(scope, floor)
 
 

@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 from remembr_ros.agent.overview.floors import on_floor
 from remembr_ros.agent.times.time_window import parse_span
 from remembr_ros.errors import NothingRemembered
+from remembr_ros.forms.questions import DayForm
 from remembr_ros.memory.deeds.deed import facts_of
 from remembr_ros.memory.diary.day import MOST, Diary, diary
 from remembr_ros.memory.diary.day_text import day_lines
@@ -49,16 +50,13 @@ class RecalledDay:
         return text if self.whole else f'Only the latest that is remembered of that time:\n{text}'
 
 
-def scope_of_day(
-    words: str, now_ns: int, zone: tzinfo, robots: tuple[str, ...] = (), *, place: str | None = None
-) -> Scope:
-    """Return the scope of a time in words, such as 'yesterday afternoon'; of none, today.
+def scope_of_day(asked: DayForm, now_ns: int, zone: tzinfo) -> Scope:
+    """Return the scope of a time in words, such as 'yesterday afternoon'.
 
-    :param place: only what was in the place of this name
     :raises InvalidRequest: the words name no time
     """
-    window = parse_span(words.strip() or TODAY, now_ns, zone)
-    return Scope(window.after_ns, window.before_ns, robots=robots, place=place or None)
+    window = parse_span(asked.day.strip() or TODAY, now_ns, zone)
+    return Scope(window.after_ns, window.before_ns, robots=asked.robot, map_id=asked.map, place=asked.place)
 
 
 def recall_day(

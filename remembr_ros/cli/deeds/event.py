@@ -7,56 +7,42 @@ import time
 from pathlib import Path
 from typing import Any
 
-from remembr_ros.cli.options import PLACE, add_json, add_memory, name, open_memory
+from remembr_ros.cli.options import add_json, add_memory, open_memory
 from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.memory.deeds.deed import OUTCOMES, Deed, told_deed
+from remembr_ros.forms.events import EventForm
+from remembr_ros.forms.faces import add_options, from_options
+from remembr_ros.forms.form import read
+from remembr_ros.memory.deeds.deed import Deed
 from remembr_ros.memory.model.codec import memory_json
 from remembr_ros.memory.model.record import Observation
 
 _log = logging.getLogger(__name__)
 
-_TOLD = {
-    'kind': 'go, pick, place, open, close, ask, answer, dock, charge, fail, or other words',
-    'object': 'what it was done to: a name, or the id of a known object',
-    'receptacle': 'what that was taken from or put on: the same',
-    'place': 'name of the place, such as of a room',
-    'begin': 'when it began: ISO 8601 or Unix seconds (default: the end)',
-    'end': 'when it ended (default: the begin, or now)',
-    'outcome': f'how it ended: {", ".join(OUTCOMES)}',
-    'reason': 'why it ended so',
-}
-"""Options, and with text, position and travelled [m] the fields of a line of a file."""
+EXAMPLES = (
+    'event Put the cup on the table. --position 2 1.5 0',
+    'event --kind pick --object cup --receptacle shelf --outcome failed --reason slipped',
+    'event --file deeds.jsonl --map floor1 --robot anna',
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument('text', metavar='TEXT', nargs='?', default='', help='what was done')
     add_memory(parser)
+    add_options(parser, EventForm, words='text')
     parser.add_argument(
         '--file',
         metavar='FILE',
         help='many deeds: JSON objects with these fields, a line each or in a list',
     )
-    for option, text in _TOLD.items():
-        parser.add_argument(f'--{option}', default='', help=text)
-    parser.add_argument('--position', **PLACE, help='where the robot was [m] (default: not known)')
-    parser.add_argument(
-        '--robot',
-        type=name,
-        metavar='NAME',
-        default='robot',
-        help='which robot did it (default: %(default)s)',
-    )
-    parser.add_argument('--map-id', metavar='ID', default='', help='the map that the position is in')
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    form = {key: getattr(args, key) for key in ('text', 'position', *_TOLD)}
-    if args.file and any(form.values()):
+    form = from_options(EventForm, args)
+    if args.file and form.model_fields_set - {'map', 'robot'}:
         raise InvalidRequest('--file has all that is told: give either a file or one deed')
-    deeds = _read(args) if args.file else [told_deed(**form, map_id=args.map_id, now_ns=time.time_ns())]
-    observations = [Observation(deed.memory(args.robot)) for deed in deeds]
+    deeds = _read(args.file, form) if args.file else [form.deed(time.time_ns())]
+    observations = [Observation(deed.memory('robot')) for deed in deeds]
     with stdout_for_json(args.json), open_memory(args, create=True) as store:
         # At once: what a deed was done to must not depend on where a kill cut the file.
         stored = store.add(observations)
@@ -70,28 +56,33 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _read(args: argparse.Namespace) -> list[Deed]:
-    """Return the deeds of a file; what is wrong with it is told by its line before anything is stored."""
+def _read(file: str, usual: EventForm) -> list[Deed]:
+    """Return the deeds of a file; what is wrong with it is told by its line before anything is stored.
+
+    :param usual: map and robot of those that name none
+    """
     deeds, where = [], 'line 1'
+    about = usual.model_dump(include={'map', 'robot'})
     try:
-        for where, told in _forms(Path(args.file).read_bytes()):
+        for where, told in _forms(Path(file).read_bytes()):
             form = json.loads(told) if isinstance(told, str) else told
             if not isinstance(form, dict):
                 raise InvalidRequest(f'{form!r:.99} is no deed; give a JSON object with its fields')
-            for unknown in sorted(form.keys() - {'text', 'position', 'travelled', *_TOLD}):
-                _log.warning('%s, %s: %r is no field, and left out', args.file, where, unknown)
+            for unknown in sorted(form.keys() - EventForm.model_fields.keys()):
+                _log.warning('%s, %s: %r is no field, and left out', file, where, unknown)
                 del form[unknown]
-            deeds.append(told_deed(**form, map_id=args.map_id))
+            given = {name: value for name, value in form.items() if value != ''}
+            deeds.append(read(EventForm, about | given).deed())
             if not deeds[-1].begin_ns:
                 raise InvalidRequest('it needs a begin')
     except OSError as error:
-        raise InvalidRequest(f'{args.file} cannot be read: {error.strerror}') from None
+        raise InvalidRequest(f'{file} cannot be read: {error.strerror}') from None
     except json.JSONDecodeError as error:
-        raise InvalidRequest(f'{args.file}, {where}: it is no JSON ({error})') from None
-    except (ValueError, AttributeError, TypeError, RecursionError, InvalidRequest) as error:
-        raise InvalidRequest(f'{args.file}, {where}: {error}') from None
+        raise InvalidRequest(f'{file}, {where}: it is no JSON ({error})') from None
+    except (ValueError, RecursionError, InvalidRequest) as error:
+        raise InvalidRequest(f'{file}, {where}: {error}') from None
     if not deeds:
-        raise InvalidRequest(f'{args.file} has no deeds')
+        raise InvalidRequest(f'{file} has no deeds')
     return deeds
 
 

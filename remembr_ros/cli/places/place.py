@@ -4,11 +4,22 @@ import argparse
 from pathlib import Path
 from time import time_ns
 
-from remembr_ros.cli.options import PLACE, add_json, add_map, add_memory, coordinate, metres, open_memory
+from remembr_ros.cli.options import (
+    POSITION,
+    add_json,
+    add_map,
+    add_map_file,
+    add_memory,
+    coordinate,
+    metres,
+    open_memory,
+)
 from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.forms.places import PlacesForm
+from remembr_ros.forms.results import places_json
 from remembr_ros.memory.model.recall import Scope
-from remembr_ros.memory.places.form import place_json, read_places, write_places
+from remembr_ros.memory.places.form import read_places, write_places
 from remembr_ros.memory.places.place import NamedPlace, place
 from remembr_ros.places.naming import USUAL_RADIUS_M, proposed_rooms, room_around
 from remembr_ros.web.map_file import read_map
@@ -23,6 +34,13 @@ _ACTIONS = {
 }
 
 
+EXAMPLES = (
+    'place list --map floor1',
+    "place add kitchen --outline 0 0 4 0 4 3 0 3 --also 'tea kitchen'",
+    'place rooms --map-file floor1.yaml --save rooms.yaml',
+)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest='action', metavar='ACTION', required=True)
     parsers = {name: actions.add_parser(name, help=text, description=text) for name, text in _ACTIONS.items()}
@@ -34,7 +52,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--outline', nargs='+', type=coordinate, metavar='X Y', help='its corners, in order [m]'
     )
     shape.add_argument(
-        '--at', **PLACE, help='a point in it: the room of --map around that, else a circle [m]'
+        '--position',
+        '--at',
+        **POSITION,
+        help='a point in it: the room of --map-file around it, else a circle [m]',
     )
     add('--radius', type=metres, metavar='M', help=f'of the circle (default: {USUAL_RADIUS_M:g}) [m]')
     parsers['remove'].add_argument('names', metavar='NAME', nargs='+')
@@ -43,15 +64,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parsers['rooms'].add_argument('--save', metavar='FILE', type=Path, help='to be edited and imported')
     for action, subparser in parsers.items():
         add_memory(subparser)
-        subparser.add_argument(
-            '--map-id', metavar='ID', help='the map that it is about (default: of list, every one)'
-        )
+        add_map(subparser, 'the map that it is about (default: of list, every one)', None)
         if action in ('add', 'rooms'):
-            add_map(subparser)
+            add_map_file(subparser)
         add_json(subparser)
 
 
 def run(args: argparse.Namespace) -> int:
+    if 'map_file' in args and not args.map_file and Path(args.map or '').suffix in ('.yaml', '.yml'):
+        args.map_file, args.map = Path(args.map), None  # no map is called so
     with stdout_for_json(args.json):
         if args.action == 'list':
             places = _known(args)
@@ -61,39 +82,41 @@ def run(args: argparse.Namespace) -> int:
             ](args)
     none = 'no place has a name'
     if args.action == 'rooms':
-        none = f'no room was found in {args.map} that has no name: no other floor has walls round most of it'
+        none = (
+            f'no room without a name was found in {args.map_file}: no other floor has walls round most of it'
+        )
     lines = [_line(known_place) for known_place in places] or [none]
-    print_result(args.json, {'places': [place_json(known_place) for known_place in places]}, '\n'.join(lines))
+    print_result(args.json, places_json(places), '\n'.join(lines))
     return 0
 
 
 def _known(args: argparse.Namespace) -> list[NamedPlace]:
     with open_memory(args, read_only=True) as store:
-        return [spot for spot in store.places().all if args.map_id in (None, spot.memory.map_id)]
+        return PlacesForm(map=args.map).find(store)
 
 
 def _add(args: argparse.Namespace) -> list[NamedPlace]:
-    about = {'other_names': args.also, 'map_id': args.map_id or '', 'now_ns': time_ns()}
+    about = {'other_names': args.also, 'map_id': args.map or '', 'now_ns': time_ns()}
     if args.outline:
         if len(args.outline) % 2:
             raise InvalidRequest('the outline has a corner without y; give x and y of each')
         made = place(args.name, outline=[*zip(args.outline[::2], args.outline[1::2], strict=True)], **about)
     else:
-        grid = read_map(args.map) if args.map and args.radius is None else None
-        made = place(args.name, **room_around(args.at, grid, args.radius), **about)
+        grid = read_map(args.map_file) if args.map_file and args.radius is None else None
+        made = place(args.name, **room_around(args.position, grid, args.radius), **about)
     return _store(args, [made])
 
 
 def _remove(args: argparse.Namespace) -> list[NamedPlace]:
     with open_memory(args) as store:
-        gone = [store.places().named(name, args.map_id) for name in args.names]
+        gone = [store.places().named(name, args.map) for name in args.names]
         store.forget([place_gone.memory.id for place_gone in gone], leave_traces=True)
         return [*store.places().all]
 
 
 def _import(args: argparse.Namespace) -> list[NamedPlace]:
     return _store(
-        args, read_places(args.file, now_ns=time_ns(), **({'map_id': args.map_id} if args.map_id else {}))
+        args, read_places(args.file, now_ns=time_ns(), **({'map_id': args.map} if args.map else {}))
     )
 
 
@@ -104,11 +127,11 @@ def _export(args: argparse.Namespace) -> list[NamedPlace]:
 
 
 def _rooms(args: argparse.Namespace) -> list[NamedPlace]:
-    if args.map is None:
-        raise InvalidRequest('rooms are found in a map: give --map FILE')
-    grid = read_map(args.map)
+    if args.map_file is None:
+        raise InvalidRequest('rooms are found in a map: give --map-file FILE')
+    grid = read_map(args.map_file)
     with open_memory(args, read_only=True) as store:
-        found = proposed_rooms(grid, store.places(), store.matching(scope=Scope(map_id=args.map_id or '')))
+        found = proposed_rooms(grid, store.places(), store.matching(scope=Scope(map_id=args.map or '')))
     if args.save:
         write_places(args.save, found)
     return found

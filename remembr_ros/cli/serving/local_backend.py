@@ -15,14 +15,14 @@ from remembr_ros.web.map_file import read_map
 
 @contextmanager
 def open_backend(args: argparse.Namespace, *, writable: bool) -> Iterator[LocalBackend]:
-    """Open the memory of add_memory with the planner of add_planner and the map of add_map; what cannot be
-    written is read.
+    """Open the memory of add_memory with the planner of add_planner and the map of add_map_file; what cannot
+    be written is read.
 
     :param writable: notes may be stored and memories forgotten, where that can be
     :raises StoreUnavailable: it cannot be opened
     :raises InvalidRequest: the map cannot be read
     """
-    grid = read_map(args.map) if args.map else None
+    grid = read_map(args.map_file) if args.map_file else None
     name = shown(args.memory) if is_server(args.memory) else database_path(args.memory).name
     # What waits for a server on this machine is left to a memory node, which may come later. The embedder is
     # loaded meanwhile: the page is there at once.

@@ -3,10 +3,16 @@
 import argparse
 import threading
 
-from remembr_ros.cli.options import add_map, add_memory
+from remembr_ros.cli.options import add_map_file, add_memory
 from remembr_ros.cli.planner_options import add_planner
 from remembr_ros.errors import RemembrError
 from remembr_ros.stop import stop_on_signals
+
+EXAMPLES = (
+    'mcp --memory kitchen.db',
+    'mcp --act --map-file floor1.yaml',
+    'mcp --llm-url ollama',
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -14,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--act', action='store_true', help='allow notes and forgetting; without it the memory is only read'
     )
-    add_map(parser)
+    add_map_file(parser)
     add_planner(parser)
 
 

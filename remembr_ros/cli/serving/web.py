@@ -4,11 +4,17 @@ import argparse
 import sys
 from pathlib import Path
 
-from remembr_ros.cli.options import add_json, add_map, add_memory, name
+from remembr_ros.cli.options import add_json, add_map_file, add_memory, name
 from remembr_ros.cli.output import print_json
 from remembr_ros.cli.planner_options import add_planner
 from remembr_ros.errors import RemembrError
 from remembr_ros.stop import stop_on_signals
+
+EXAMPLES = (
+    'web --memory kitchen.db',
+    'web --map-file floor1.yaml --llm-url ollama',
+    'web --host 0.0.0.0 --token-file tokens --certificate cert.pem',
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help='a further name that it is called by, such as that of a reverse proxy; several times: several',
     )
-    add_map(parser)
+    add_map_file(parser)
     parser.add_argument('--speech', metavar='MODEL', help='Whisper model that understands spoken questions')
     add_planner(parser)
     add_json(parser)

@@ -20,6 +20,13 @@ from remembr_ros.images import Bgr, decode_compressed
 MB = 10**6
 
 
+EXAMPLES = (
+    'captioner test kitchen.jpg',
+    'captioner test *.jpg --captioner signs --json',
+    'captioner test a.jpg b.jpg --together --captioner openai --vlm-url ollama',
+)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest='action', metavar='ACTION', required=True)
     summary = 'caption images; show caption, scene text, time and memory use'

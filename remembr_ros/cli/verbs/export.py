@@ -3,13 +3,20 @@
 import argparse
 from pathlib import Path
 
-from remembr_ros.cli.options import add_json, add_memory, add_near, add_scope, open_memory, point, scope_of
+from remembr_ros.cli.options import add_json, add_memory, open_memory
 from remembr_ros.cli.output import print_result, progress, stdout_for_json
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.forms.faces import add_options, from_options
+from remembr_ros.forms.scope import SourceForm
 from remembr_ros.memory.exchange.transfer import export_memories
 from remembr_ros.memory.model.uri import database_path, is_server
 
 SUFFIXES = ('.jsonl', '.jsonl.gz')
+EXAMPLES = (
+    'export kitchen.jsonl.gz',
+    'export notes.jsonl --source person --no-keyframes',
+    'export monday.jsonl.gz --after 2026-11-23 --before 2026-11-24 --map floor1',
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,8 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'file', type=Path, metavar='FILE', help='.jsonl or .jsonl.gz; see docs/memory-format.md'
     )
     add_memory(parser)
-    add_scope(parser)
-    add_near(parser)
+    add_options(parser, SourceForm)
     parser.add_argument(
         '--no-vectors', action='store_true', help='smaller, but importing has to embed the captions again'
     )
@@ -28,9 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    scope = scope_of(args, point(args.near))
-    if args.near and args.radius is None:
-        raise InvalidRequest('--near needs a --radius in metres: near and radius go together')
+    scope = from_options(SourceForm, args).scope()
     path: Path = args.file
     if not path.name.endswith(SUFFIXES):
         raise InvalidRequest(f'{path}: the name has to end with one of {", ".join(SUFFIXES)}')

@@ -5,69 +5,58 @@ import re
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
-from remembr_ros.cli.options import add_json, add_memory, add_near, add_scope, open_memory, point, scope_of
+from remembr_ros.cli.options import add_json, add_memory, open_memory
 from remembr_ros.cli.output import memory_line, print_result, stdout_for_json
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.forms.faces import add_options, from_options
+from remembr_ros.forms.fields import Nanoseconds
+from remembr_ros.forms.forget import ForgetForm
 from remembr_ros.memory.model.codec import memory_json
-from remembr_ros.memory.model.recall import ANYTHING
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 
 SHOWN = 10  # memories listed for a person
 
 _UNITS_S = {'s': 1, 'min': 60, 'h': 3600, 'd': 86_400, 'w': 7 * 86_400}
+EXAMPLES = (
+    'forget --older-than 30d --source captioner --dry-run',
+    'forget --text Anna --after 2026-11-23 --before 2026-11-24',
+    'forget --near 2 1.5 0 --radius 3 --yes',
+)
+
 _DURATION = re.compile(r'(\d+(?:\.\d+)?)(s|min|h|d|w)')
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_memory(parser)
-    parser.add_argument(
-        '--id', metavar='ID', action='append', help='only this memory; several times: any of these'
-    )
-    add_scope(parser)
-    add_near(parser)
-    parser.add_argument(
-        '--text', metavar='TEXT', help='only memories whose caption or scene text has this, in any case'
-    )
+    add_options(parser, ForgetForm)
     parser.add_argument(
         '--older-than',
         type=duration_ns,
         metavar='DURATION',
         help='only memories that started longer ago than this: 90min, 12h, 30d, 8w',
     )
-    parser.add_argument(
-        '--dry-run', action='store_true', help='list what would be deleted, and change nothing'
-    )
     parser.add_argument('--yes', action='store_true', help='do not ask; needed with --json')
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    scope = scope_of(args, point(args.near))
-    if args.near and args.radius is None:
-        raise InvalidRequest('--near needs a --radius in metres: near and radius go together')
-    if args.text is not None and not args.text.strip():
-        raise InvalidRequest('--text is empty; it would fit every memory')
+    more: dict[str, Any] = {}
     if args.older_than is not None:
-        oldest = max(0, time.time_ns() - args.older_than)
-        scope = replace(
-            scope, before_ns=min(oldest, scope.before_ns if scope.before_ns is not None else oldest)
-        )
-    if args.id is None and args.text is None and scope == ANYTHING:
-        raise InvalidRequest(
-            'nothing says what to forget; give --id, --after, --before, --older-than, --near with --radius, '
-            '--robot, --map-id, --source or --text'
-        )
-    asks = not (args.dry_run or args.yes)
+        oldest = Nanoseconds(max(0, time.time_ns() - args.older_than))
+        before = from_options(ForgetForm, args).before
+        more['before'] = oldest if before is None else Nanoseconds(min(oldest, before))
+    form = from_options(ForgetForm, args, **more)
+    about = form.conditions()
+    asks = not (form.dry_run or args.yes)
     if asks and (args.json or not sys.stdin.isatty()):
         raise InvalidRequest('nobody can be asked here; --dry-run lists what would go, --yes deletes it')
-    with stdout_for_json(args.json), open_memory(args, read_only=args.dry_run) as store:
-        asked_ns, about = time.time_ns(), (args.id, scope, args.text or '')
+    with stdout_for_json(args.json), open_memory(args, read_only=form.dry_run) as store:
+        asked_ns = time.time_ns()
         found = store.doomed(*about)
-        unknown = set(args.id or ()) - {memory.id for memory in found}
+        unknown = set(form.id) - {memory.id for memory in found}
         if unknown and store.waiting is None:  # else it may be of one that waits for the server
             print(
                 f'no memory that is meant has the id {", ".join(sorted(unknown))}; remembr recall shows ids',
@@ -81,13 +70,13 @@ def run(args: argparse.Namespace) -> int:
         # Nothing that came while a person read. Even if none was found: a forgetting may have been cut off,
         # and what it means may wait elsewhere.
         shown = [memory.id for memory in found]
-        count = len(found) if args.dry_run else store.forget(*about, among=shown, asked_ns=asked_ns)
+        count = len(found) if form.dry_run else store.forget(*about, among=shown, asked_ns=asked_ns)
     result: dict[str, Any] = {'ids': shown}  # what was forgotten shall not live on in a log
     text = f'{_counted(count)} deleted'
-    if args.dry_run:
+    if form.dry_run:
         result = {'memories': [memory_json(memory) for memory in found]}
         text = '\n'.join([f'{_counted(count)} would be deleted', *_lines(found)])
-    print_result(args.json, {'dry_run': args.dry_run, 'count': count, **result}, text)
+    print_result(args.json, {'dry_run': form.dry_run, 'count': count, **result}, text)
     return 0
 
 

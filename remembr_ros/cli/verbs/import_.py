@@ -5,11 +5,17 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from remembr_ros.cli.options import add_json, add_memory, name, open_memory
+from remembr_ros.cli.options import add_json, add_map, add_memory, name, open_memory
 from remembr_ros.cli.output import print_result, progress, stdout_for_json
 from remembr_ros.memory.exchange import transfer
 from remembr_ros.memory.exchange.transfer import import_memories
 from remembr_ros.memory.model.uri import shown
+
+EXAMPLES = (
+    'import kitchen.jsonl.gz',
+    'import kitchen.jsonl.gz --robot anna --map floor1',
+    'import captions.json --memory http://localhost:19530',
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_memory(parser)
     parser.add_argument('--robot', type=name, metavar='NAME', help='make them memories of this robot')
-    parser.add_argument('--map-id', metavar='ID', help='make them memories of this map')
+    add_map(parser, 'make them memories of this map', None)
     add_json(parser)
 
 
@@ -37,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
             )
         with progress('import', header.count) as show:
             done = import_memories(
-                store, args.file, robot=args.robot or '', map_id=args.map_id, on_progress=show
+                store, args.file, robot=args.robot or '', map_id=args.map, on_progress=show
             )
         memories = store.count()
     memory = shown(args.memory)

@@ -9,6 +9,12 @@ from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.memory.store_info import StoreInfo
 from remembr_ros.timestamps import NS, format_clock, format_duration, format_iso
 
+EXAMPLES = (
+    'info',
+    'info --memory kitchen.db --json',
+    'info --memory http://localhost:19530',
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_memory(parser)

@@ -25,6 +25,7 @@ from remembr_ros.cli.captioner_options import add_captioner, captioner_from, def
 from remembr_ros.cli.object_options import RecordedObjects, add_detector
 from remembr_ros.cli.options import (
     add_json,
+    add_map,
     add_memory,
     check_memory,
     hertz,
@@ -51,6 +52,13 @@ Read = Frame | StampedPose | Lost
 BATCH = 16  # memories embedded and stored together
 
 
+EXAMPLES = (
+    'ingest drive.mcap --memory kitchen.db',
+    'ingest bag_folder --image-topic /camera/image_raw/compressed --tf map camera_link --map floor1',
+    'ingest tour.bag --captioner openai --vlm-url ollama --robot anna',
+)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = 'rosbag2 folder or file (mcap, sqlite3), ROS 1 .bag, folder of pictures, or video'
     parser.add_argument('bag', metavar='RECORDING', type=Path, help=text)
@@ -62,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default='robot',
         help='whose memory (default: %(default)s)',
     )
-    parser.add_argument('--map-id', metavar='ID', default='', help='the map that the poses refer to')
+    add_map(parser, 'the map that the poses refer to')
     parser.add_argument(
         '--camera',
         metavar='NAME',
@@ -145,10 +153,10 @@ def _ingest(args: argparse.Namespace) -> dict[str, Any]:
         began = time.monotonic()
         with tqdm(total=bag.frame_count, unit='frame', desc='ingest', disable=None) as bar:
             still = None if args.no_consolidation else StillScene()
-            describer = Describer(captioner, Remembering(args.robot, args.map_id, args.camera), still)
+            describer = Describer(captioner, Remembering(args.robot, args.map, args.camera), still)
             left_out, frame = args.leave_out or LEFT_OUT, tf[0].strip().lstrip('/') if tf else 'map'
             recording = None if args.no_deeds else bag.recording
-            deeds = RecordedDeeds(recording, left_out, args.map_id, frame) if recording else None
+            deeds = RecordedDeeds(recording, left_out, args.map, frame) if recording else None
             hold_s = bag.hold_s if args.pose_hold is None else args.pose_hold
             whys = Counter[str]()
             observed = observations(

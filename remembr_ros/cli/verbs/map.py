@@ -9,6 +9,12 @@ from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.geometry import RigidTransform
 
+EXAMPLES = (
+    'map rename floor1 ground_floor',
+    'map transform floor1 --by 1.5 0 0.1 --new-map-id floor1_new',
+    "map transform '' --by 0 0 0 --new-map-id floor1",
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest='action', metavar='ACTION', required=True)

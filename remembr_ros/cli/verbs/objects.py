@@ -3,25 +3,22 @@
 import argparse
 from time import time_ns
 
-from remembr_ros.cli.options import (
-    PLACE,
-    add_json,
-    add_memory,
-    add_narrowing,
-    count,
-    metres,
-    open_memory,
-    point,
-    scope_of,
-    time,
-)
+from remembr_ros.cli.options import add_json, add_memory, open_memory
 from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.forms.faces import add_options, from_options
+from remembr_ros.forms.objects import ObjectsForm
+from remembr_ros.forms.results import objects_json
 from remembr_ros.memory.objects.corrections import ObjectCorrection
-from remembr_ros.memory.objects.query import FoundObject, ObjectOrder, ObjectQuery, object_json
-from remembr_ros.memory.objects.relations import RELATION_NAMES
+from remembr_ros.memory.objects.query import FoundObject, object_json
 from remembr_ros.memory.places.place import said_name
 from remembr_ros.timestamps import format_clock, parse_time
+
+EXAMPLES = (
+    'objects red cup',
+    'objects --relation on --anchor table --missing',
+    'objects --changed-since 2026-11-23T09:00 --place kitchen --json',
+)
 
 _CORRECTIONS = {
     'rename': (('ID', 'NAME'), "call an object so; '' takes that back"),
@@ -35,30 +32,7 @@ _CORRECTIONS = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_memory(parser)
-    add = parser.add_argument
-    add(
-        '--class',
-        dest='called',
-        default='',
-        metavar='C',
-        help="what is called so, such as 'cup' or 'red cup'",
-    )
-    add('--text', metavar='T', help='what fits a text best first, whatever it is called')
-    for name in RELATION_NAMES:
-        add(
-            f'--{name.replace(" ", "-")}',
-            metavar='C',
-            help=f'what is {name} what is called so, or has this id',
-        )
-    add('--near', **PLACE, help='what is nearest first [m]')
-    add('--radius', type=metres, metavar='M', help='with --near: no further away than that [m]')
-    add('--missing', action='store_true', help='only what was not there at the last look')
-    add('--moved', action='store_true', help='only what was found elsewhere than before')
-    add('--changed-since', type=time, metavar='TIME', help='only what came, moved or was missed since then')
-    add_narrowing(parser)
-    orders = [order.value for order in ObjectOrder]
-    add('--order', choices=orders, help='what comes first (default: last seen; text; nearest)')
-    add('--limit', type=count, metavar='N', help='so many (default: all; by --text 5)')
+    add_options(parser, ObjectsForm, words='called')
     group = parser.add_argument_group('corrections', 'What a person says outranks what a detector sees.')
     for action, (names, text) in _CORRECTIONS.items():
         group.add_argument(f'--{action}', nargs=len(names), metavar=names, help=text)
@@ -69,12 +43,11 @@ def run(args: argparse.Namespace) -> int:
     given = {action: getattr(args, action) for action in _CORRECTIONS if getattr(args, action)}
     if given:
         return _correct(args, given)
-    query = _query(args)
+    query = from_options(ObjectsForm, args).query()
     with stdout_for_json(args.json), open_memory(args, read_only=True) as store:
         found = store.find_objects(query)
     lines = [_line(thing) for thing in found.objects] or ['no such object is known']
-    forms = [object_json(thing.known, thing.relations, thing.place) for thing in found.objects]
-    print_result(args.json, {'objects': forms, 'total': found.total}, '\n'.join(lines))
+    print_result(args.json, objects_json(found), '\n'.join(lines))
     return 0
 
 
@@ -84,36 +57,12 @@ def _correct(args: argparse.Namespace, given: dict[str, list[str]]) -> int:
     [(action, (name, *values))] = given.items()
     field = {'rename': 'name', 'merge': 'other', 'split': 'time_ns'}.get(action)
     about = {field: parse_time(values[0]) if action == 'split' else values[0]} if field else {}
-    correction = ObjectCorrection(action, name, map_id=args.map_id, **about)  # type: ignore[arg-type]
+    correction = ObjectCorrection(action, name, map_id=getattr(args, 'map', None), **about)  # type: ignore[arg-type]
     with stdout_for_json(args.json), open_memory(args) as store:
         known = store.correct(correction, time_ns())
     told_json = {'object': object_json(known) if known else None}
     print_result(args.json, told_json, _line(FoundObject(known)) if known else f'{name} is deleted')
     return 0
-
-
-def _query(args: argparse.Namespace) -> ObjectQuery:
-    given = {str(name): getattr(args, name.replace(' ', '_')) for name in RELATION_NAMES}
-    anchored = {name: anchor for name, anchor in given.items() if anchor is not None}
-    if len(anchored) > 1:
-        raise InvalidRequest('give one of --on, --in, --under and --next-to')
-    if args.text is not None and (args.near or not args.text.strip()):
-        raise InvalidRequest('--text ranks by what fits a text, --near by distance; give one of them')
-    near = point(args.near)
-    [(relation, anchor)] = [*anchored.items()] or [('', '')]
-    return ObjectQuery(
-        args.called,
-        args.text or '',
-        relation,
-        anchor,
-        missing=args.missing or None,
-        moved=args.moved or None,
-        changed_since_ns=args.changed_since,
-        place=near,
-        order=ObjectOrder(args.order) if args.order else None,
-        scope=scope_of(args, near),
-        limit=args.limit or (5 if args.text is not None else None),
-    )
 
 
 def _line(found: FoundObject) -> str:

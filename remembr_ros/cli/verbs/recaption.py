@@ -11,31 +11,27 @@ from tqdm import tqdm
 
 from remembr_ros.captioning.captioners.captioner import Caption, Captioner, Clip
 from remembr_ros.cli.captioner_options import add_captioner, captioner_from, default_captioner
-from remembr_ros.cli.options import (
-    add_json,
-    add_memory,
-    add_near,
-    add_scope,
-    check_memory,
-    count,
-    open_memory,
-    point,
-    scope_of,
-)
+from remembr_ros.cli.options import add_json, add_memory, check_memory, count, open_memory
 from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.errors import CaptionerFailed
+from remembr_ros.forms.faces import add_options, from_options
+from remembr_ros.forms.scope import ScopeForm
 from remembr_ros.images import Bgr, decode_compressed
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.model.uri import shown
 from remembr_ros.memory.store import MemoryStore
 
+EXAMPLES = (
+    'recaption --captioner openai --vlm-url ollama',
+    'recaption --after 2026-11-23 --all',
+    'recaption --map floor1 --place kitchen --json',
+)
 PATIENCE = 3  # after so many failures in a row the captioner is given up
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_memory(parser)
-    add_scope(parser)
-    add_near(parser)
+    add_options(parser, ScopeForm)
     parser.add_argument(
         '--all', action='store_true', help='also those that have a caption, such as after a better model came'
     )
@@ -63,13 +59,14 @@ def run(args: argparse.Namespace) -> int:
 
 def _recaption(args: argparse.Namespace) -> dict[str, Any]:
     check_memory(args)
+    scope = from_options(ScopeForm, args).scope()
     with (
         closing(captioner_from(args, args.captioner or default_captioner(args))) as captioner,
         open_memory(args) as store,
     ):
         wanted = [
             memory
-            for memory in store.matching(scope=scope_of(args, point(args.near)))
+            for memory in store.matching(scope=scope)
             if memory.source == 'captioner' and (args.all or not memory.is_captioned)
         ]
         done = without_images = gone = 0

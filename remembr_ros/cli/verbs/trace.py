@@ -19,6 +19,13 @@ MAX_SHOWN = 300  # characters shown of one text
 _HEAD = ('at', 'question_id', 'event')
 
 
+EXAMPLES = (
+    'trace trace.jsonl',
+    'trace trace.jsonl --last 3',
+    'trace trace.jsonl --question lift --json',
+)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         'file', type=Path, metavar='FILE', help='made by ask --trace, or by the parameter trace of the agent'

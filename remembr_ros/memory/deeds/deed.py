@@ -11,9 +11,8 @@ from typing import Annotated, Any, Literal, Protocol, get_args
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, field_validator
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import MAX_COORDINATE, Point, Pose, check_point, listed, wrap_angle
+from remembr_ros.geometry import Point, Pose
 from remembr_ros.memory.model.record import AGENT, Memory, memory_id
-from remembr_ros.timestamps import parse_time
 
 Outcome = Literal['succeeded', 'failed', 'cancelled', 'unknown']
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
@@ -135,43 +134,6 @@ def deed(begin_ns: int, end_ns: int | None = None, **about: Any) -> Deed:
     if end_ns is not None and end_ns < begin_ns:
         raise InvalidRequest('the deed ends before it begins; exchange begin and end, or leave out the end')
     return Deed(facts, begin_ns, begin_ns if end_ns is None else end_ns, **rest)
-
-
-def told_deed(
-    *,
-    begin: str = '',
-    end: str = '',
-    position: Any = None,
-    yaw: float = 0.0,
-    travelled: Any = None,
-    now_ns: int = 0,
-    **about: Any,
-) -> Deed:
-    """Return a deed as somebody tells it, in a file, a form or an option; what is empty is not known.
-
-    :param begin: ISO 8601 or Unix seconds; empty: the end
-    :param end: the same; empty: the begin
-    :param position: x, y, z [m] in the map frame, as a list or by these names
-    :param travelled: way driven meanwhile [m]
-    :param now_ns: when it was where nobody says that
-    :param about: fields of DeedFacts and of Deed; without a kind it is what the text begins with
-    :raises InvalidRequest: as of deed
-    """
-    begin_ns, end_ns = (parse_time(time) if time else None for time in (begin, end))
-    if position is not None:
-        about['pose'] = Pose(*check_point(listed(position)), wrap_angle(yaw))
-    if travelled not in (None, ''):
-        about['travelled'] = _checked_way(travelled)
-    about = {name: value for name, value in about.items() if value != ''}
-    about.setdefault('kind', kind_said(str(about.get('text', ''))))
-    return deed(begin_ns or end_ns or now_ns, end_ns, **about)
-
-
-def _checked_way(travelled: Any) -> float:
-    number = isinstance(travelled, int | float) and not isinstance(travelled, bool)
-    if not (number and 0.0 <= travelled <= MAX_COORDINATE):  # a NaN compares false
-        raise InvalidRequest(f'travelled is {travelled!r:.99}; give metres, from 0 to {MAX_COORDINATE:g}')
-    return float(travelled)
 
 
 def each_time(memory: Memory) -> list[Memory]:

@@ -82,6 +82,11 @@ def _group(word: str) -> Sequence[str]:
     return _GROUP.get(root, _GROUP.get(verb, ()))
 
 
+def is_deed(word: str) -> bool:
+    """Tell whether a word may say what was done: a usual verb, or an irregular form of another one."""
+    return word in _IRREGULAR or base(word) in _GROUP
+
+
 def verb_of(phrase: str) -> list[str]:
     """Return the words of a kind, 'step back', without a particle that says no more: 'pick' of 'pick up'."""
     spoken = words(phrase)

@@ -50,7 +50,9 @@ class Scope:
         if self.after_ns is not None and self.before_ns is not None and self.after_ns > self.before_ns:
             raise InvalidRequest('the time window is empty: after lies later than before')
         if (self.near is None) != (self.radius_m is None):
-            raise InvalidRequest('near and radius go together: a radius needs near, the place around which')
+            raise InvalidRequest(
+                'near and radius go together: a radius needs near, a position around which it is'
+            )
         if self.near is not None and self.radius_m is not None:
             if not (math.isfinite(self.radius_m) and self.radius_m >= 0.0):
                 raise InvalidRequest(f'{self.radius_m} is not a radius in metres')

@@ -17,6 +17,8 @@ from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_msgs.srv import Ask as AskSrv
 from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.forms.faces import from_message
+from remembr_ros.forms.scope import ScopeForm
 from remembr_ros.geometry import StampedPose, is_place
 from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.model.record import Memory
@@ -29,7 +31,6 @@ from remembr_ros.nodes.base.conversions import (
     duration_from_msg,
     frame_name,
     pose_from_msg,
-    scope_from_msg,
     stamped_pose_to_msg,
 )
 from remembr_ros.nodes.base.managed_node import ManagedNode
@@ -179,7 +180,7 @@ def asked_scope(request: AskAction.Goal | AskSrv.Request) -> Scope:
     :raises InvalidRequest: that makes no sense
     """
     check_texts(request)
-    return scope_from_msg(request)
+    return from_message(ScopeForm, request).scope()
 
 
 CONFIDENCE = 1.0  # that a place is the one meant which a person has pointed at
@@ -205,7 +206,7 @@ def drive_target(request: GoTo.Goal, recall: RecallClient) -> Answer:
             raise InvalidRequest(f'the pose {pose} is no place')
         # As a person's note is: where it cannot be reached, the robot stands beside it and faces it.
         frame_id = frame_name(frame_id)
-        memory = Memory('', '', 0, 0, 'a place', pose, frame_id, request.map_id, source='person')
+        memory = Memory('', '', 0, 0, 'a place', pose, frame_id, request.map, source='person')
     else:
         raise InvalidRequest('give a memory_id, or a pose with the frame_id of the map')
     return Answer(

@@ -8,6 +8,8 @@ from remembr_msgs.msg import DayEntry
 from remembr_msgs.srv import Day as DaySrv
 from remembr_ros.agent.overview.recalled_day import nothing_of_day, recall_day, scope_of_day
 from remembr_ros.errors import BudgetExceeded
+from remembr_ros.forms.faces import from_message
+from remembr_ros.forms.questions import DayForm
 from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.diary.day import PartOfDay
 from remembr_ros.memory.diary.episode import Episode, EpisodeKind
@@ -55,8 +57,7 @@ class DayService:
             raise BudgetExceeded('other days took the time allowed; ask again later')
         zone = self._zone()
         with self._recall.until(deadline):
-            robots = (request.robot,) if request.robot else ()
-            scope = scope_of_day(request.day, self._now_ns(), zone, robots, place=request.place_name)
+            scope = scope_of_day(from_message(DayForm, request), self._now_ns(), zone)
             found = recall_day(self._recall, scope, zone)
             diary = found.diary
             text = found.lines(zone) if diary.days else nothing_of_day(self._recall, scope, zone)

@@ -5,29 +5,27 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from rclpy.node import Node
 
 from remembr_msgs.srv import FindObjects, GetKeyframe, RememberPlace
 from remembr_msgs.srv import Recall as RecallSrv
 from remembr_ros.errors import EmbedderLoading
-from remembr_ros.geometry import distance
+from remembr_ros.forms.faces import fill_message
+from remembr_ros.forms.objects import objects_asked
+from remembr_ros.forms.recall import recall_asked
 from remembr_ros.memory.model.recall import ANYTHING, Hit, MapArea, Query, Scope, Survey
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
 from remembr_ros.memory.places.place import NamedPlace
-from remembr_ros.nodes.base.conversions import (
-    point_from_msg,
-    point_to_msg,
-    scope_to_msg,
-    time_from_msg,
-    time_to_msg,
-)
+from remembr_ros.nodes.base.conversions import point_from_msg, point_to_msg, time_from_msg
 from remembr_ros.nodes.base.memory_conversion import hit_from_msg
 from remembr_ros.nodes.base.services import ServiceCalls, checked
-from remembr_ros.nodes.objects.conversion import found_from_msg, object_query_to_msg
+from remembr_ros.nodes.objects.conversion import found_from_msg
+
+_Query = TypeVar('_Query')
 
 MAX_LIMIT = 1000  # as many memories as one request may ask for
 REASON_S = 0.1  # before the deadline of a question, to tell that it was the memory that did not answer [s]
@@ -92,13 +90,13 @@ class RecallClient(ServiceCalls):
             _asking.reset(token)
 
     def find(self, query: Query) -> list[Hit]:
-        place, scope = query.place, query.scope
-        if place is None or scope.near is None or tuple(scope.near) == tuple(place):
-            return self._hits(query)
-        # A request has one place. The radius is around another one: rank here what lies within it.
-        inside = self._hits(replace(query, place=scope.near, limit=MAX_LIMIT))
-        hits = [hit.measured(place) for hit in inside]
-        return sorted(hits, key=lambda hit: hit.distance_m or 0.0)[: query.limit]
+        hits = [hit_from_msg(msg) for msg in self._recall(query_to_msg(query)).memories]
+        found = _now_asking().found
+        for hit in hits:
+            known = found.get(hit.memory.id)
+            if known is None or hit.score > known.score:
+                found[hit.memory.id] = hit
+        return hits
 
     def count(self, scope: Scope = ANYTHING) -> int:
         return int(self._recall(query_to_msg(Query(scope=scope, limit=1))).total)
@@ -117,17 +115,10 @@ class RecallClient(ServiceCalls):
         return Survey(answer.total, *times, driven_m, tuple(areas))
 
     def find_objects(self, query: ObjectQuery) -> FoundObjects:
-        """Return the objects that a query asks for; raises as find does.
-
-        A request has one place: what is to be nearest to one within a radius of another, is ranked here.
-        """
-        near, place = query.scope.near, query.place
-        if place is None or near is None or tuple(near) == tuple(place):
-            request = object_query_to_msg(query)
-            return found_from_msg(self._answered(lambda: self.call(self._objects, request)))
-        found = self.find_objects(replace(query, place=None, order=None, limit=None))
-        ordered = sorted(found.objects, key=lambda thing: distance(thing.known.position, place))
-        return replace(found, objects=tuple(ordered[: query.limit]))
+        """Return the objects that a query asks for; raises as find does."""
+        request = FindObjects.Request()
+        fill_message(objects_asked(query), request)
+        return found_from_msg(self._answered(lambda: self.call(self._objects, request)))
 
     def name_place(self, place: NamedPlace) -> str:
         """Have the memory node give a place its name; return its id.
@@ -138,7 +129,7 @@ class RecallClient(ServiceCalls):
         request = RememberPlace.Request(
             name=place.name,
             other_names=list(place.facts.other_names),
-            map_id=place.memory.map_id,
+            map=place.memory.map_id,
             frame_id=place.memory.frame_id,
             outline=[point_to_msg((x, y, place.pose.z)) for x, y in place.outline],
             center=point_to_msg(place.pose.position),
@@ -158,22 +149,13 @@ class RecallClient(ServiceCalls):
         """Return the memories of these ids in their order; unknown ids are passed over."""
         found: list[Memory] = []
         for start in range(0, len(ids), MAX_LIMIT):
-            answer = self._recall(RecallSrv.Request(ids=ids[start : start + MAX_LIMIT]))
+            answer = self._recall(RecallSrv.Request(id=ids[start : start + MAX_LIMIT]))
             found += [hit_from_msg(msg).memory for msg in answer.memories]
         return found
 
     def picture(self, request: GetKeyframe.Request) -> bytes:
         """Return the keyframe that a request names as JPEG; raises as keyframe does."""
         return bytes(checked(self.call(self._pictures, request)).image.data)
-
-    def _hits(self, query: Query) -> list[Hit]:
-        hits = [hit_from_msg(msg) for msg in self._recall(query_to_msg(query)).memories]
-        found = _now_asking().found
-        for hit in hits:
-            known = found.get(hit.memory.id)
-            if known is None or hit.score > known.score:
-                found[hit.memory.id] = hit
-        return hits
 
     def _recall(self, request: RecallSrv.Request) -> RecallSrv.Response:
         response = self._answered(lambda: self.call(self._recalls, request))
@@ -195,13 +177,10 @@ class RecallClient(ServiceCalls):
 
 
 def query_to_msg(query: Query) -> RecallSrv.Request:
-    """Return a query as a request; its place is that of its radius, where it has none of its own."""
-    request = RecallSrv.Request(
-        text=query.text or '', limit=min(query.limit, 2**32 - 1), order=query.order.value
-    )
-    scope_to_msg(query.scope, request)
-    if query.time_ns is not None:
-        request.use_time, request.time = True, time_to_msg(query.time_ns, clamp=True)
-    if query.place is not None:
-        request.use_place, request.place = True, point_to_msg(query.place)
+    """Return a query as a request.
+
+    :raises InvalidRequest: no request can ask for that
+    """
+    request = RecallSrv.Request()
+    fill_message(recall_asked(query), request)
     return request

@@ -19,7 +19,6 @@ from remembr_ros.bags.poses import stamp_of
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Point, Pose, StampedPose, quaternion_from_yaw, yaw_from_quaternion
 from remembr_ros.images import Frame
-from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.search import MAX_LIMIT
 from remembr_ros.navigation.grid import MAP_OCCUPIED, Grid
 from remembr_ros.timestamps import LATEST_NS, NS
@@ -158,45 +157,9 @@ def point_to_msg(point: Sequence[float]) -> PointMsg:
     return PointMsg(x=float(x), y=float(y), z=float(z))
 
 
-def scope_from_msg(request: Any) -> Scope:
-    """Return the filters of a request or a goal: those of its fields that are filters.
-
-    A time, or a radius, of zero filters nothing.
-
-    :raises InvalidRequest: place and radius make no sense
-    """
-    within = getattr(request, 'use_place', False) and request.radius != 0.0
-    robot = getattr(request, 'robot', '')
-    return Scope(
-        after_ns=time_from_msg(request.after) or None,
-        before_ns=time_from_msg(request.before) or None,
-        near=point_from_msg(request.place) if within else None,
-        radius_m=request.radius if within else None,
-        robots=(*getattr(request, 'robots', ()), *([robot] if robot else [])),
-        map_id=map_from_msg(request),
-        source=getattr(request, 'source', '') or None,
-        place=getattr(request, 'place_name', '') or None,
-    )
-
-
-def scope_to_msg(scope: Scope, request: Any) -> None:
-    """Fill the filters of a scope into a request or a goal, those that it has fields for."""
-    request.robots = list(scope.robots)
-    request.map_id, request.match_map = scope.map_id or '', scope.map_id is not None
-    for name, ns in (('after', scope.after_ns), ('before', scope.before_ns)):
-        if ns is not None:  # zero would filter nothing
-            setattr(request, name, time_to_msg(max(ns, 1), clamp=True))
-    for name, text in (('source', scope.source), ('place_name', scope.place)):
-        if hasattr(request, name):
-            setattr(request, name, text or '')
-    if scope.near is not None and hasattr(request, 'radius'):
-        request.use_place, request.place = True, point_to_msg(scope.near)
-        request.radius = max(float(scope.radius_m or 0.0), 1e-6)
-
-
 def map_from_msg(request: Any) -> str | None:
     """Return the map that a request is about; None: any. The empty name is that of the only map."""
-    return request.map_id if request.map_id or request.match_map else None
+    return request.map if request.map or request.use_map else None
 
 
 MAX_NAME = 200  # characters of a name: robot, map, camera, captioner, frame, asker, id

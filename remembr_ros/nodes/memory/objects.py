@@ -102,6 +102,6 @@ class ObjectServices:
     def _page(self, request: KeepObjects.Request) -> list[MemoryMsg]:
         """Return some of what is stored of the objects of a robot on a map: who follows them finds out which
         are deleted, and which a kill left after they were merged."""
-        scope = Scope(robots=(request.robot,), map_id=request.map_id, source=OBJECT)
+        scope = Scope(robots=(request.robot,), map_id=request.map, source=OBJECT)
         rest = [memory for memory in self._store.matching(scope=scope) if memory.id > request.after_id]
         return [memory_to_msg(memory) for memory in sorted(rest, key=lambda memory: memory.id)[:PAGE]]

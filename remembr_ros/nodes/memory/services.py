@@ -3,6 +3,7 @@
 import math
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from rclpy.task import Future
@@ -23,11 +24,16 @@ from remembr_msgs.srv import (
     RememberPlace,
 )
 from remembr_ros.errors import InvalidRequest, RemembrError, StoreUnavailable
-from remembr_ros.memory.deeds.asked import find_asked
+from remembr_ros.forms.deeds import DeedsForm
+from remembr_ros.forms.faces import from_message
+from remembr_ros.forms.forget import ForgetForm
+from remembr_ros.forms.objects import ObjectsForm
+from remembr_ros.forms.recall import RecallForm
 from remembr_ros.memory.model.recall import Hit, Survey
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.notes import note
 from remembr_ros.memory.places.place import place
+from remembr_ros.memory.search import MAX_LIMIT
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base.conversions import (
     MAX_IDS,
@@ -35,7 +41,6 @@ from remembr_ros.nodes.base.conversions import (
     point_from_msg,
     point_to_msg,
     pose_from_msg,
-    scope_from_msg,
     time_from_msg,
     time_to_msg,
 )
@@ -45,15 +50,9 @@ from remembr_ros.nodes.base.services import answering, first_of, refuse
 from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
 from remembr_ros.nodes.memory.objects import ObjectServices
 from remembr_ros.nodes.memory.parameters import MemoryParameters
-from remembr_ros.nodes.memory.requests import (
-    deed_query_from_msg,
-    fill_deeds,
-    forget_conditions,
-    order_of,
-    search,
-)
+from remembr_ros.nodes.memory.requests import fill_deeds
 from remembr_ros.nodes.memory.store_gauge import StoreGauge
-from remembr_ros.nodes.objects.conversion import fill_found, object_query_from_msg
+from remembr_ros.nodes.objects.conversion import fill_found
 
 THREADS = 4
 LOADING_S = 2.0  # [s] what needs the embedder waits for it so long; then it has to be asked again
@@ -128,8 +127,8 @@ class MemoryServices:
             except RemembrError as error:
                 refuse(response, error)
                 return response
-            by_text = isinstance(request, Recall.Request) and order_of(request) == 'text'
-            if changes or by_text or (isinstance(request, FindObjects.Request) and request.text):
+            by_text = isinstance(request, Recall.Request | FindObjects.Request) and request.text
+            if changes or by_text:
                 await self._embedder_loaded()
             return await self._pool.call(answer, request, response)
 
@@ -150,20 +149,23 @@ class MemoryServices:
 
     def _recall(self, request: Recall.Request, response: Recall.Response) -> None:
         response.embedder = self._store.embedder_name
-        if request.ids:
-            response.memories = [hit_to_msg(Hit(memory, 1.0)) for memory in self._store.get(request.ids)]
+        if request.id:
+            response.memories = [hit_to_msg(Hit(memory, 1.0)) for memory in self._store.get(request.id)]
             response.total = len(response.memories)
             return
-        hits, response.total = search(self._store, request)
-        response.memories = [hit_to_msg(hit) for hit in hits]
+        form = from_message(RecallForm, request)
+        response.memories = [hit_to_msg(hit) for hit in form.find(self._store)]
+        response.total = self._store.count(form.scope())
         if request.survey:
-            _tell(self._store.survey(scope_from_msg(request)), response)
+            _tell(self._store.survey(form.scope()), response)
 
     def _find_objects(self, request: FindObjects.Request, response: FindObjects.Response) -> None:
-        fill_found(self._store.find_objects(object_query_from_msg(request)), response)
+        query = from_message(ObjectsForm, request).query()
+        fill_found(self._store.find_objects(replace(query, limit=query.limit or MAX_LIMIT)), response)
 
     def _find_deeds(self, request: FindDeeds.Request, response: FindDeeds.Response) -> None:
-        fill_deeds(find_asked(self._store, deed_query_from_msg(request)), response)
+        form = from_message(DeedsForm, request)
+        fill_deeds(form.model_copy(update={'limit': form.limit or MAX_LIMIT}).find(self._store), response)
 
     def _remember(self, request: Remember.Request, response: Remember.Response) -> None:
         parameters = self._parameters
@@ -191,7 +193,7 @@ class MemoryServices:
                 existing=existing,
                 pose=pose_from_msg(request.pose.pose) if request.use_pose else None,
                 frame_id=frame_name(pose_frame) if pose_frame else parameters.map_frame,
-                map_id=request.map_id,
+                map_id=request.map,
             )
             stored = self._store.add([Observation(memory)])
             self._notes[memory.id] = memory
@@ -208,7 +210,7 @@ class MemoryServices:
             center=None if corners else center,
             radius=None if corners else request.radius,
             other_names=request.other_names,
-            map_id=request.map_id,
+            map_id=request.map,
             frame_id=frame_name(request.frame_id) if request.frame_id else self._parameters.map_frame,
             robot=self._parameters.robot,
             z=request.outline[0].z if corners else 0.0,
@@ -219,16 +221,16 @@ class MemoryServices:
         response.id = stored.memory.id
 
     def _forget(self, request: Forget.Request, response: Forget.Response) -> None:
-        ids, scope, text = forget_conditions(request)
+        conditions = from_message(ForgetForm, request).conditions()
         if request.dry_run:
-            found = self._store.doomed(ids, scope, text)
+            found = self._store.doomed(*conditions)
             response.count = len(found)
             response.ids = [memory.id for memory in found[:MAX_IDS]]
             return
         self._refuse_if_read_only()
         with self._noting, self._objects.changing():
             self._notes.clear()
-            response.count = self._store.forget(ids, scope, text)
+            response.count = self._store.forget(*conditions)
         self._on_deleted()
 
     def _get_keyframe(self, request: GetKeyframe.Request, response: GetKeyframe.Response) -> None:

@@ -6,66 +6,11 @@ from remembr_msgs.msg import Object as ObjectMsg
 from remembr_msgs.msg import ObjectEvent as EventMsg
 from remembr_msgs.msg import ObjectRelation as RelationMsg
 from remembr_msgs.srv import FindObjects
-from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.objects.known import KnownObject, known_objects
-from remembr_ros.memory.objects.query import FoundObject, FoundObjects, ObjectOrder, ObjectQuery
+from remembr_ros.memory.objects.query import FoundObject, FoundObjects
 from remembr_ros.memory.objects.relations import ObjectRelation, relation_named
-from remembr_ros.memory.search import MAX_LIMIT
-from remembr_ros.nodes.base.conversions import (
-    point_from_msg,
-    point_to_msg,
-    scope_from_msg,
-    scope_to_msg,
-    time_from_msg,
-    time_to_msg,
-)
+from remembr_ros.nodes.base.conversions import point_to_msg, time_from_msg, time_to_msg
 from remembr_ros.nodes.base.memory_conversion import memory_from_msg, memory_to_msg
-
-
-def object_query_from_msg(request: FindObjects.Request) -> ObjectQuery:
-    """Return what a request asks for.
-
-    :raises InvalidRequest: it makes no sense
-    """
-    orders = [order.value for order in ObjectOrder]
-    if request.order not in ('', *orders):
-        raise InvalidRequest(f'order is {request.order!r}; it has to be empty or one of {", ".join(orders)}')
-    if request.missing and request.present:
-        raise InvalidRequest('no object is both missing and present; ask for one of them, or for neither')
-    return ObjectQuery(
-        request.called,
-        request.text,
-        request.relation,
-        request.anchor,
-        missing=True if request.missing else False if request.present else None,
-        moved=request.moved or None,
-        changed_since_ns=time_from_msg(request.changed_since) or None,
-        place=point_from_msg(request.place) if request.use_place else None,
-        order=ObjectOrder(request.order) if request.order else None,
-        scope=scope_from_msg(request),
-        limit=min(request.limit or MAX_LIMIT, MAX_LIMIT),
-    )
-
-
-def object_query_to_msg(query: ObjectQuery) -> FindObjects.Request:
-    """Return a query as a request; its place is that of its radius, where it has one."""
-    request = FindObjects.Request(
-        called=query.called,
-        text=query.text,
-        relation=query.relation,
-        anchor=query.anchor,
-        missing=query.missing is True,
-        present=query.missing is False,
-        moved=query.moved is True,
-        order=query.order.value if query.order else '',
-        limit=query.limit or 0,
-    )
-    scope_to_msg(query.scope, request)
-    if query.place is not None:
-        request.use_place, request.place = True, point_to_msg(query.place)
-    if query.changed_since_ns is not None:  # a time of zero is none
-        request.changed_since = time_to_msg(max(query.changed_since_ns, 1), clamp=True)
-    return request
 
 
 def fill_found(found: FoundObjects, response: FindObjects.Response) -> None:

@@ -23,7 +23,7 @@ class KeptObjects(ServiceCalls):
 
     def __init__(self, node: Node, robot: str, map_id: str) -> None:
         super().__init__(node, READY_S)
-        self._about = {'robot': robot, 'map_id': map_id}
+        self._about = {'robot': robot, 'map': map_id}
         self._edition = ''
         self._client = self.client(KeepObjects, 'keep_objects')
 

@@ -1,7 +1,7 @@
 """The memory node's services as the page needs them."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,9 @@ from rclpy.node import Node
 from remembr_msgs.msg import Event
 from remembr_msgs.srv import CorrectObject, Forget, GetKeyframe, Remember, RememberEvent
 from remembr_msgs.srv import Outline as OutlineSrv
-from remembr_ros.geometry import Pose
+from remembr_ros.forms.events import NoteForm
+from remembr_ros.forms.faces import fill_message
+from remembr_ros.forms.forget import ForgetForm
 from remembr_ros.memory.deeds.deed import Deed
 from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.record import Memory
@@ -76,14 +78,17 @@ class MemoryClient:
         """
         return self.recall.picture(GetKeyframe.Request(name=name))
 
-    def forget(self, ids: Sequence[str], *, dry_run: bool = False) -> int:
-        """Delete memories, their pictures and what rests on them, or with dry_run not; return how many.
+    def doomed(self, form: ForgetForm) -> list[str]:
+        """Return the ids of what a forgetting would delete, at most 1,000; raises as forget does."""
+        return list(self._forgetting(self._call, form.model_copy(update={'dry_run': True})).ids)
+
+    def forget(self, form: ForgetForm) -> int:
+        """Delete memories, their pictures and what rests on them; return how many.
 
         :raises InvalidRequest: the memory is read-only, or that makes no sense
         :raises StoreUnavailable: the memory node does not answer, or its store does not work
         """
-        call = self._call if dry_run else self._change
-        return int(call(self._forgets, Forget.Request(ids=list(ids), dry_run=dry_run)).count)
+        return int(self._forgetting(self._change, form).count)
 
     def correct(self, correction: ObjectCorrection) -> KnownObject | None:
         """Say what is true of an object; return it as it is then, None: it is deleted; raises as forget."""
@@ -93,8 +98,8 @@ class MemoryClient:
             name=correction.name,
             other=correction.other,
             time=time_to_msg(correction.time_ns or 0, clamp=True),
-            map_id=correction.map_id or '',
-            match_map=correction.map_id is not None,
+            map=correction.map_id or '',
+            use_map=correction.map_id is not None,
         )
         corrected = self._change(self._corrections, request).objects
         return next(iter(known_objects(memory_from_msg(known.memory) for known in corrected)), None)
@@ -107,11 +112,14 @@ class MemoryClient:
         self.on_change()
         return identity
 
-    def note(self, text: str, pose: Pose | None, *, map_id: str) -> str:
-        """Store a person's note of now, and return its id; raises as forget does."""
-        request = Remember.Request(text=text, use_pose=pose is not None, map_id=map_id)
-        if pose is not None:
-            request.pose.header.frame_id, request.pose.pose = self._map_frame, pose_to_msg(pose)
+    def note(self, form: NoteForm) -> str:
+        """Store a person's note, without a time of now, and return its id; raises as forget does."""
+        request = Remember.Request(use_pose=form.pose is not None)
+        fill_message(form, request)
+        if form.time is not None:  # a stamp of zero is now
+            request.pose.header.stamp = time_to_msg(max(form.time, 1))
+        if form.pose is not None:
+            request.pose.header.frame_id, request.pose.pose = self._map_frame, pose_to_msg(form.pose)
         return str(self._change(self._notes, request).id)
 
     def tell(self, deed: Deed) -> str:
@@ -122,6 +130,11 @@ class MemoryClient:
         """
         event = RememberEvent.Request(event=_event(replace(deed, frame_id=self._map_frame)))
         return str(self._change(self._deeds, event, whose='events', timeout_s=TOLD_S).id)
+
+    def _forgetting(self, call: Callable[..., Any], form: ForgetForm) -> Any:
+        request = Forget.Request()
+        fill_message(form, request)
+        return call(self._forgets, request)
 
     def _change(self, client: Client, request: Any, **how: Any) -> Any:
         response = self._call(client, request, **how)

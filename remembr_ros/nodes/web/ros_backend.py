@@ -16,6 +16,9 @@ from remembr_msgs.srv import Confirm
 from remembr_ros.agent.model.answer import Answer
 from remembr_ros.agent.planner import OnProgress, Progress
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
+from remembr_ros.forms.faces import fill_message
+from remembr_ros.forms.form import read
+from remembr_ros.forms.scope import ScopeForm, scope_asked
 from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory
@@ -23,12 +26,7 @@ from remembr_ros.navigation.grid import Grid
 from remembr_ros.navigation.terrain import KeepOut
 from remembr_ros.nodes.agent.ask_request import answer_from_msg, ask_error
 from remembr_ros.nodes.agent.parameters import AgentParameters
-from remembr_ros.nodes.base.conversions import (
-    scope_to_msg,
-    stamped_pose_from_msg,
-    stamped_pose_to_msg,
-    time_to_msg,
-)
+from remembr_ros.nodes.base.conversions import stamped_pose_from_msg, stamped_pose_to_msg, time_to_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.worker_pool import Chore
 from remembr_ros.nodes.web.action_call import ActionCall
@@ -86,7 +84,7 @@ class RosBackend(MemoryClient):
             on_progress(Progress(feedback.stage, feedback.detail, feedback.memories_found))
 
         goal = Ask.Goal(question=question, asker=asker)
-        scope_to_msg(scope, goal)
+        fill_message(read(ScopeForm, scope_asked(scope)), goal)
         result = self._ask.result(goal, tell, cancel=cancel, limit_s=self._agent.timeout + MARGIN_S)
         if result.error_code != Ask.Result.NONE:
             raise ask_error(result.error_code, result.error_msg)
@@ -112,7 +110,7 @@ class RosBackend(MemoryClient):
         on_progress: Callable[[DriveProgress], None],
         cancel: threading.Event,
     ) -> bool:
-        goal = GoTo.Goal(asker=asker, map_id=map_id)
+        goal = GoTo.Goal(asker=asker, map=map_id)
         if isinstance(target, Memory):
             goal.memory_id = target.id
         else:

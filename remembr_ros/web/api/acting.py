@@ -4,13 +4,15 @@ import logging
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field
 
-from remembr_ros.geometry import MAX_COORDINATE, Pose, StampedPose, wrap_angle
-from remembr_ros.memory.deeds.deed import Outcome, told_deed
+from remembr_ros.forms.driving import GoForm
+from remembr_ros.forms.events import EventForm, NoteForm
+from remembr_ros.forms.forget import ForgetForm
+from remembr_ros.forms.form import Form
+from remembr_ros.geometry import MAX_COORDINATE
 from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import PLACE, Memory
-from remembr_ros.memory.notes import MAX_BYTES
 from remembr_ros.memory.objects.corrections import ObjectCorrection
 from remembr_ros.memory.places.place import place
 from remembr_ros.timestamps import format_iso, parse_time
@@ -34,45 +36,9 @@ _NEXT = 50  # memories in time among which one may show the same picture
 Coordinate = Annotated[
     float, Field(ge=-MAX_COORDINATE, le=MAX_COORDINATE, allow_inf_nan=False, description='[m]')
 ]
-Yaw = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False, description='heading [rad]')]
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(extra='forbid')
-
-
-class _Placed(_Body):
-    position: tuple[Coordinate, Coordinate, Coordinate] | None = Field(None, description='where it is')
-    yaw: Yaw = 0.0
-    map_id: str = Field('', max_length=1000, description='the map that the position is in')
-
-    @property
-    def pose(self) -> Pose | None:
-        """The position with the heading."""
-        return Pose(*self.position, wrap_angle(self.yaw)) if self.position else None
-
-
-class NoteRequest(_Placed):
-    """A person's note of now."""
-
-    text: str = Field(min_length=1, max_length=MAX_BYTES)
-
-
-class EventRequest(_Placed):
-    """What the robot did: at least a text or a kind; of now where both times are empty."""
-
-    text: str = Field('', max_length=20_000)
-    kind: str = Field('', max_length=500, description='such as go, pick, place, open or close')
-    object: str = Field('', max_length=500, description='what it was done to: a name, or the id of an object')
-    receptacle: str = Field('', max_length=500, description='what that was taken from or put on: the same')
-    place: str = Field('', max_length=500, description='name of the place, such as of a room')
-    begin: str = Field('', max_length=64, description='ISO 8601 or Unix seconds; empty: the end')
-    end: str = Field('', max_length=64, description='the same; empty: the begin')
-    outcome: Outcome = 'unknown'
-    reason: str = Field('', max_length=5000, description='why it ended so')
-
-
-class NamingRequest(_Body):
+class NamingRequest(Form):
     """A name for a part of a map: with an outline, or with a center and a radius."""
 
     name: str = Field(min_length=1, max_length=1000)
@@ -81,35 +47,20 @@ class NamingRequest(_Body):
     center: tuple[Coordinate, Coordinate] | None = None
     radius: float | None = Field(None, gt=0, le=1e6, allow_inf_nan=False, description='[m]')
     z: Coordinate = 0.0
-    map_id: str = Field('', max_length=1000)
+    map: str = Field('', max_length=1000)
 
 
-class CorrectionRequest(_Body):
+class CorrectionRequest(Form):
     """What a person says of an object."""
 
     action: Literal['rename', 'gone', 'there', 'merge', 'split', 'delete']
     name: str = Field('', max_length=200, description='rename: what it is called; empty: as recognised')
     other: str = Field('', max_length=64, description='merge: the id of what is the same thing')
     time: str | None = Field(None, max_length=64, description='split: since when it is another thing')
-    map_id: str | None = Field(None, max_length=1000, description='of the object; refused if it is not')
+    map: str | None = Field(None, max_length=1000, description='of the object; refused if it is not')
 
 
-class GoRequest(_Body):
-    """Where the robot shall drive: to where a memory was made, or to a place."""
-
-    memory_id: str | None = Field(None, max_length=64)
-    position: tuple[Coordinate, Coordinate] | None = None
-    yaw: Yaw = 0.0
-    map_id: str = Field('', max_length=1000, description='the map that the position is in')
-
-    @model_validator(mode='after')
-    def _one_of_both(self) -> 'GoRequest':
-        if (self.memory_id is None) == (self.position is None):
-            raise ValueError('give either memory_id or position')
-        return self
-
-
-class ConfirmRequest(_Body):
+class ConfirmRequest(Form):
     """Whether the robot may drive to the goals that wait."""
 
     yes: bool
@@ -124,7 +75,7 @@ def forgetting(site: SITE, memory_id: MemoryId) -> forms.ForgettingJson:
     memory = memory_of(site, memory_id)
     shared = _shared(site, memory)
     return {
-        'memories': site.backend.forget([memory.id], dry_run=True),
+        'memories': len(site.backend.doomed(ForgetForm(id=(memory.id,)))),
         'segments': memory.merged,
         'pictures': len(set(memory.keyframes) - shared),
         'shared': len(shared),
@@ -138,27 +89,40 @@ def forget(site: SITE, memory_id: MemoryId, request: Request, response: Response
     """Delete a memory with its pictures, for good; with what the browser keeps. `forgotten`: how many."""
     _can(site, Ability.FORGET)
     memory = memory_of(site, memory_id)
-    count = forget_for_good(site, [memory.id], asker=request.state.who)
+    count = forget_for_good(site, ForgetForm(id=(memory.id,)), asker=request.state.who)
     if memory.source == PLACE:
         _tell_anew(site)
     response.headers['Clear-Site-Data'] = '"cache"'
     return {'forgotten': count}
 
 
+@routes.post('/api/forget')
+def forget_all(site: SITE, request: Request, response: Response, body: ForgetForm) -> dict[str, int]:
+    """Delete all memories that meet the conditions, for good. `forgotten`: how many; `found`: would be."""
+    body.conditions()
+    if body.dry_run:
+        return {'forgotten': 0, 'found': len(site.backend.doomed(body))}
+    _can(site, Ability.FORGET)
+    count = forget_for_good(site, body, asker=request.state.who)
+    _tell_anew(site)
+    response.headers['Clear-Site-Data'] = '"cache"'
+    return {'forgotten': count, 'found': count}
+
+
 @routes.post('/api/notes', status_code=201)
-def note(site: SITE, request: Request, body: NoteRequest) -> dict[str, str]:
+def note(site: SITE, request: Request, body: NoteForm) -> dict[str, str]:
     """Store a note of now; `id`: that of its memory."""
     _can(site, Ability.NOTE)
-    memory_id = site.backend.note(body.text, body.pose, map_id=body.map_id)
+    memory_id = site.backend.note(body)
     logger.warning('%s noted memory %s', request.state.who, memory_id)
     return {'id': memory_id}
 
 
 @routes.post('/api/events', status_code=201)
-def tell(site: SITE, request: Request, body: EventRequest) -> dict[str, str]:
+def tell(site: SITE, request: Request, body: EventForm) -> dict[str, str]:
     """Store what the robot did; `id`: that of its memory."""
     _can(site, Ability.NOTE)
-    memory_id = site.backend.tell(told_deed(**body.model_dump()))
+    memory_id = site.backend.tell(body.deed())
     logger.warning('%s told deed %s', request.state.who, memory_id)
     return {'id': memory_id}
 
@@ -167,7 +131,7 @@ def tell(site: SITE, request: Request, body: EventRequest) -> dict[str, str]:
 def name_place(site: SITE, request: Request, body: NamingRequest) -> dict[str, str]:
     """Give a part of a map its name; to take it away, forget the memory of the `id`."""
     _can(site, Ability.NOTE)
-    named = place(**body.model_dump(), now_ns=site.backend.now_ns())
+    named = place(**body.model_dump(exclude={'map'}), map_id=body.map, now_ns=site.backend.now_ns())
     logger.warning('%s names place %r', request.state.who, named.name)
     memory_id = site.backend.name_place(named)
     _tell_anew(site)
@@ -182,23 +146,19 @@ def correct(
     _can(site, Ability.CORRECT)
     time_ns = None if said.time is None else parse_time(said.time)
     logger.warning('%s corrects object %s: %s', request.state.who, object_id, said.action)
-    correction = ObjectCorrection(said.action, object_id, said.name, said.other, time_ns, said.map_id)
+    correction = ObjectCorrection(said.action, object_id, said.name, said.other, time_ns, said.map)
     known = site.backend.correct(correction)
     _tell_anew(site)
     return {'object': None} if known is None else one_object(site, known.id)
 
 
 @routes.post('/api/go', status_code=202)
-def go(site: SITE, request: Request, body: GoRequest) -> forms.DriveJson:
+def go(site: SITE, request: Request, body: GoForm) -> forms.DriveJson:
     """Have the robot drive, once a person has said yes; the event `situation` tells how it goes."""
     _can(site, Ability.DRIVE)
-    target: Memory | StampedPose
-    if body.position is not None:
-        target = StampedPose(site.backend.now_ns(), Pose(*body.position, 0.0, wrap_angle(body.yaw)))
-    else:
-        target = memory_of(site, body.memory_id or '')
+    target = body.target(lambda memory_id: memory_of(site, memory_id), site.backend.now_ns())
     with refused_as(409):
-        drive = site.drives.begin(target, map_id=body.map_id, asker=request.state.who)
+        drive = site.drives.begin(target, map_id=body.map, asker=request.state.who)
     return forms.drive_json(drive)
 
 

@@ -6,14 +6,14 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, HTTPException, Path, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
-from pydantic import Field
 
-from remembr_ros.agent.agent import MAX_QUESTION
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.forms.fields import word
+from remembr_ros.forms.questions import AskForm
 from remembr_ros.web import forms
 from remembr_ros.web.api.errors import refused_as
 from remembr_ros.web.api.event_stream import EVENT_STREAM, sse
-from remembr_ros.web.api.request_scope import SITE, ScopeFields
+from remembr_ros.web.api.request_scope import SITE, raised
 from remembr_ros.web.door.access import Right, needs
 from remembr_ros.web.exchanges import Exchange
 from remembr_ros.web.live import ANEW, Stream
@@ -22,13 +22,13 @@ from remembr_ros.web.site import Site
 routes = APIRouter(dependencies=[Depends(needs(Right.ASK))], tags=['asking'])
 
 
-class AskRequest(ScopeFields):
+_BEFORE = 'what was asked before with the same one, this question may refer to'
+
+
+class AskRequest(AskForm):
     """A question, and which memories it is about."""
 
-    question: str = Field(min_length=1, max_length=MAX_QUESTION)
-    conversation: str = Field(
-        '', max_length=64, description='what was asked before with the same one, this question may refer to'
-    )
+    conversation: Annotated[str, word(_BEFORE, 'kitchen', max_length=64)] = ''
 
 
 @routes.post('/api/ask', responses={200: {'content': {EVENT_STREAM: {}}}})
@@ -39,7 +39,7 @@ async def ask(site: SITE, request: Request, body: AskRequest) -> forms.ExchangeJ
     if not body.question.strip():
         raise InvalidRequest('the question is empty')
     conversation = f'page {body.conversation}' if body.conversation else ''
-    scope = body.scope()
+    scope = raised(body, site).scope()
     # Opened first: who cannot be told of the answer does not ask.
     stream = site.live.open(lambda event: event.kind == 'exchange')
     try:

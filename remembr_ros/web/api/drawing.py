@@ -13,7 +13,7 @@ from remembr_ros.web import forms, overview
 from remembr_ros.web.activity import Trail, tracks
 from remembr_ros.web.activity import activity as activity_of
 from remembr_ros.web.api.errors import refused_as
-from remembr_ros.web.api.request_scope import SITE, ScopeQuery, box_of, near_of, scope_of
+from remembr_ros.web.api.request_scope import SITE, SceneForm, box_of, scene_of
 from remembr_ros.web.door.access import Right, needs
 from remembr_ros.web.pictures import Width
 from remembr_ros.web.site import Site
@@ -23,22 +23,20 @@ routes = APIRouter(dependencies=[Depends(needs(Right.LOOK))], tags=['looking'])
 IMMUTABLE = 'private, max-age=31536000, immutable'
 
 
-class CellsQuery(ScopeQuery):
+class CellsQuery(SceneForm):
     """Which part of the map, and how fine."""
 
-    box: str | None = Field(None, max_length=200, description='x0,y0,x1,y1 [m]; else everything')
     cell: float = Field(1.0, gt=0, le=1e6, allow_inf_nan=False, description='side of a cell [m]')
     objects: bool = Field(True, description='those, too')
 
 
-class TrackQuery(ScopeQuery):
+class TrackQuery(SceneForm):
     """Which part of the map, and how many points."""
 
-    box: str | None = Field(None, max_length=200, description='x0,y0,x1,y1 [m]; else everything')
     points: int = Field(2000, ge=3, le=10_000, description='at most so many in all')
 
 
-class ActivityQuery(ScopeQuery):
+class ActivityQuery(SceneForm):
     """How fine the timeline is; bins begin with the days of the server's zone."""
 
     bins: int = Field(200, ge=1, le=2000, description='at most so many bins')
@@ -47,7 +45,7 @@ class ActivityQuery(ScopeQuery):
 @routes.get('/api/cells')
 def cells(site: SITE, query: Annotated[CellsQuery, Query()]) -> forms.CellsJson:
     """Return how many memories are where, cell by cell: what a map is drawn from."""
-    scope = scope_of(query, near_of(query, site))
+    scope = scene_of(query, site)
     but = '' if query.objects else OBJECT
     found = overview.clusters(_outline(site), scope, box_of(query.box), query.cell, but=but)
     times = (found.newest_ns / NS).round(3)
@@ -60,14 +58,14 @@ def cells(site: SITE, query: Annotated[CellsQuery, Query()]) -> forms.CellsJson:
 @routes.get('/api/track')
 def track(site: SITE, query: Annotated[TrackQuery, Query()]) -> dict[str, list[forms.TrackJson]]:
     """Return where robots drove."""
-    found = tracks(_outline(site), scope_of(query, near_of(query, site)), query.points, box_of(query.box))
+    found = tracks(_outline(site), scene_of(query, site), query.points, box_of(query.box))
     return {'tracks': list(map(_track, found))}
 
 
 @routes.get('/api/activity')
 def activity(site: SITE, query: Annotated[ActivityQuery, Query()]) -> forms.ActivityJson:
     """Return what happened when: what a timeline is drawn from."""
-    found = activity_of(_outline(site), scope_of(query, near_of(query, site)), query.bins, site.zone)
+    found = activity_of(_outline(site), scene_of(query, site), query.bins, site.zone)
     return {
         'start': format_iso(found.start_ns),
         'bin_s': found.bin_s,

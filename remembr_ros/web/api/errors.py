@@ -11,11 +11,11 @@ from typing_extensions import TypedDict
 
 from remembr_ros import errors
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.printable import printable
+from remembr_ros.forms.form import in_words
+from remembr_ros.web.api.request_scope import form_of
 from remembr_ros.web.exchanges import TooManyQuestions
 
 RETRY_S = 2  # after which it is worth another try, where something is out of reach
-_QUOTED = 200  # characters of a request's value that an error quotes
 
 _STATUS: tuple[tuple[type[errors.RemembrError], int], ...] = (
     (TooManyQuestions, 429),
@@ -59,23 +59,20 @@ def add_handlers(app: FastAPI) -> None:
         app.add_exception_handler(kind, _answer)
 
 
-async def _answer(_: Request, error: Exception) -> JSONResponse:
+async def _answer(request: Request, error: Exception) -> JSONResponse:
     status, headers = 500, dict[str, str]()
     sentence = 'this failed on the server; its log says why'  # as who serves this writes it there
     if isinstance(error, HTTPException):
         status, sentence, headers = error.status_code, str(error.detail), dict(error.headers or {})
     elif isinstance(error, RequestValidationError):
-        status, sentence = 400, '; '.join(map(_sentence, error.errors()[:3]))
+        # Of where a value stands, whether in the address or the body, its name is told.
+        told = [
+            {**wrong, 'loc': () if wrong['type'] == 'json_invalid' else wrong['loc'][1:]}
+            for wrong in error.errors()
+        ]
+        status, sentence = 400, in_words(told, form_of(request), what=request.scope['route'].path)
     elif isinstance(error, errors.RemembrError):
         status, sentence = status_of(error), str(error)
         if status in (429, 503):
             headers = {'Retry-After': str(RETRY_S)}
     return JSONResponse({'error': sentence}, status, headers)
-
-
-def _sentence(error: dict[str, object]) -> str:
-    """Return what pydantic says of one value, for a person."""
-    place = error.get('loc')
-    field = '.'.join(str(part) for part in place[1:]) if isinstance(place, tuple) else ''
-    text = printable(f'{field or "the body"}: {error.get("msg", "")}')
-    return text if len(text) <= _QUOTED else text[:_QUOTED] + '...'

@@ -5,36 +5,39 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
-from pydantic import Field
 
 from remembr_ros import __version__
-from remembr_ros.agent.overview.recalled_day import TODAY, DayJson, day_json, day_of, scope_of_day
+from remembr_ros.agent.overview.recalled_day import DayJson, day_json, day_of, scope_of_day
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
+from remembr_ros.forms import results
+from remembr_ros.forms.deeds import DeedsForm
+from remembr_ros.forms.fields import word
+from remembr_ros.forms.objects import ObjectsForm
+from remembr_ros.forms.places import PlacesForm
+from remembr_ros.forms.questions import DayForm
+from remembr_ros.forms.recall import RecallForm
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.matching.ranking import newest_first
 from remembr_ros.memory.model.codec import memory_json
-from remembr_ros.memory.model.recall import Hit, Scope, query_by
+from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.model.recall import Query as Recalled
 from remembr_ros.memory.model.record import CAPTIONER, Memory
-from remembr_ros.memory.objects.query import ObjectOrder, ObjectQuery, object_json
-from remembr_ros.memory.objects.relations import RelationName
-from remembr_ros.memory.places.form import PlaceJson, place_json
+from remembr_ros.memory.objects.query import ObjectQuery, object_json
 from remembr_ros.memory.places.places import known_places
 from remembr_ros.memory.recall_protocol import every
-from remembr_ros.memory.search import MAX_LIMIT, MAX_QUERY
+from remembr_ros.memory.search import MAX_LIMIT
 from remembr_ros.navigation.grid import walls_between
 from remembr_ros.places.naming import proposed_rooms
-from remembr_ros.timestamps import format_iso, parse_time
+from remembr_ros.timestamps import format_iso
 from remembr_ros.web import forms, overview
 from remembr_ros.web.activity import gaps
-from remembr_ros.web.api.request_scope import SITE, PlaceQuery, ScopeQuery, box_of, near_of, scope_of
+from remembr_ros.web.api.request_scope import SITE, Box, SceneForm, box_of, raised, scene_of
 from remembr_ros.web.backend import Backend, PartState
 from remembr_ros.web.door.access import Right, needs
 from remembr_ros.web.site import Site
 
 routes = APIRouter(dependencies=[Depends(needs(Right.LOOK))], tags=['looking'])
 
-_IN_ROOM = 'only what is in this room, or another place with a name'
 _AROUND = 6  # memories next to one that are told with it
 _SEES_M = 8.0  # what is farther ahead of a robot is hardly made out
 _HALF_ANGLE = math.radians(40.0)  # to each side that a camera sees; it may look aside, and the robot turns
@@ -43,39 +46,12 @@ MemoryId = Annotated[str, Path(max_length=64, description='of a memory')]
 ObjectId = Annotated[str, Path(max_length=64, description='of an object, or of one that turned out to be it')]
 
 
-class RecallQuery(ScopeQuery):
-    """What a recall finds: by text, else by position (without radius), else by time, else the newest."""
+class RecallQuery(RecallForm, SceneForm):
+    """What a recall finds: by text, else by position, else by time, else the newest."""
 
-    text: str | None = Field(None, max_length=MAX_QUERY, description='ranked by how well they fit this')
-    time: str | None = Field(None, max_length=64, description='ranked by distance to this time')
-    around: bool = Field(False, description='with time: what was right before, at and after it, in order')
-    box: str | None = Field(
-        None, max_length=200, description='x0,y0,x1,y1 [m]: the newest there; without text, position and time'
-    )
-    seen: bool = Field(False, description='with position: what shows it, also from elsewhere')
-    limit: int = Field(20, ge=1, le=200, description='at most so many')
-    room: str | None = Field(None, max_length=1000, description=_IN_ROOM)
-
-    def scope(self) -> Scope:
-        return replace(super().scope(), place=self.room)
-
-
-class ObjectsQuery(PlaceQuery):
-    """Which objects are asked for, seen in that time; of a relation: that held then."""
-
-    called: str = Field('', max_length=200, description="what they are called: 'cup', 'red cups'; an id does")
-    text: str = Field('', max_length=MAX_QUERY, description='what fits it best first, whatever its name')
-    relation: RelationName | None = Field(None, description='how they lie to the anchor')
-    anchor: str = Field('', max_length=200, description='what that is called, or its id')
-    missing: bool | None = Field(None, description='not there at the last look; false: still there')
-    moved: bool | None = Field(None, description='found elsewhere than before')
-    changed_since: str | None = Field(None, max_length=64, description='came, moved or missed since then')
-    order: ObjectOrder | None = Field(None, description='else by text, else by position, else last seen')
-    limit: int = Field(100, ge=1, le=1000, description='at most so many')
-    room: str | None = Field(None, max_length=1000, description=_IN_ROOM)
-
-    def scope(self) -> Scope:
-        return replace(super().scope(), place=self.room)
+    box: Box = None
+    seen: Annotated[bool, word('with position: what shows it, also from elsewhere', True)] = False
+    limit: Annotated[int, word('at most so many', 10, ge=1, le=200)] = 20
 
 
 @routes.get('/api/info')
@@ -110,21 +86,18 @@ def info(site: SITE, request: Request) -> forms.InfoJson:
 @routes.get('/api/recall')
 def recall(site: SITE, query: Annotated[RecallQuery, Query()]) -> forms.RecallJson:
     """Find memories by text, place or time, or the newest; the same as `remembr recall`."""
-    near = near_of(query, site)
-    scope = scope_of(query, near)
-    text = query.text if query.text and query.text.strip() else None
-    time_ns = None if query.time is None else parse_time(query.time)
-    asked = query_by(text, near, time_ns, around=query.around, scope=scope, limit=query.limit)
+    query = raised(query, site)
+    asked_for, scope, text = query.query(), query.scope(), query.text
     box = box_of(query.box)
     if box is not None:
-        hits, total = _in_box(site, scope, box, query)
+        hits, total = _in_box(site, scene_of(query, site), box, query)
     elif query.seen:
-        hits, total = _seen(site, asked, query)
+        hits, total = _seen(site, asked_for, query)
     elif query.camera is None:
-        hits = site.backend.recall.find(asked)
+        hits = query.find(site.backend.recall)
         total = site.backend.recall.count(scope)
     else:
-        hits, total = _of_camera(site, asked, query.camera)
+        hits, total = _of_camera(site, asked_for, query.camera)
     embedder = site.backend.recall.embedder_name
     return {'memories': [forms.found_json(hit, text, embedder) for hit in hits], 'total': total}
 
@@ -147,37 +120,34 @@ def memory(site: SITE, memory_id: MemoryId) -> forms.OneMemoryJson:
 
 
 @routes.get('/api/places')
-def places(site: SITE) -> dict[str, list[PlaceJson]]:
-    """Return the places with names, smaller ones first."""
-    return {'places': [place_json(place) for place in known_places(site.backend.recall).all]}
+def places(site: SITE, query: Annotated[PlacesForm, Query()]) -> results.PlacesJson:
+    """List the places that have names, smaller ones first; the same as `remembr place list`."""
+    return results.places_json(query.find(site.backend.recall))
 
 
 @routes.get('/api/places/found')
 def found_places(
-    site: SITE, map_id: Annotated[str, Query(max_length=1000, description='whose grid the map is')] = ''
-) -> dict[str, list[PlaceJson]]:
+    site: SITE,
+    map: Annotated[str, Query(max_length=1000, description='whose grid it is')] = '',  # noqa: A002
+) -> results.PlacesJson:
     """Return the rooms that the map shows and that have no name yet, with a guess of it, and why."""
     grid, recall = site.backend.map(), site.backend.recall
     if grid is None:
         return {'places': []}
-    memories, _ = every(recall, Scope(map_id=map_id))
-    return {
-        'places': [place_json(room) for room in proposed_rooms(grid, known_places(recall), memories, map_id)]
-    }
+    memories, _ = every(recall, Scope(map_id=map))
+    return results.places_json(proposed_rooms(grid, known_places(recall), memories, map))
 
 
 @routes.get('/api/objects')
-def objects(site: SITE, q: Annotated[ObjectsQuery, Query()]) -> forms.ObjectsJson:
+def objects(site: SITE, query: Annotated[ObjectsForm, Query()]) -> results.ObjectsJson:
     """Find objects; the same as `remembr objects`."""
-    since = None if q.changed_since is None else parse_time(q.changed_since)
-    near = near_of(q, site)
-    scope, text = scope_of(q, near), q.text.strip()
-    asked = ObjectQuery(
-        q.called, text, q.relation or '', q.anchor, q.missing, q.moved, since, near, q.order, scope, q.limit
-    )
-    found = site.backend.recall.find_objects(asked)
-    things = [object_json(thing.known, thing.relations, thing.place) for thing in found.objects]
-    return {'objects': things, 'total': found.total}
+    return results.objects_json(site.backend.recall.find_objects(raised(query, site).query()))
+
+
+@routes.get('/api/deeds')
+def deeds(site: SITE, query: Annotated[DeedsForm, Query()]) -> results.DeedsJson:
+    """Find what took place; the same as `remembr deeds`."""
+    return results.deeds_json(raised(query, site).find(site.backend.recall))
 
 
 @routes.get('/api/objects/{object_id}')
@@ -190,16 +160,9 @@ def one_object(site: SITE, object_id: ObjectId) -> dict[str, dict[str, Any] | No
 
 
 @routes.get('/api/day')
-def day(
-    site: SITE,
-    day: Annotated[
-        str, Query(max_length=200, description='such as 2026-11-23, yesterday, last 2 hours')
-    ] = TODAY,
-    robot: Annotated[list[str], Query(max_length=50, description='only of these')] = [],  # noqa: B006
-    room: Annotated[str | None, Query(max_length=1000, description=_IN_ROOM)] = None,
-) -> DayJson:
-    """Tell what robots did and saw on a day."""
-    scope = scope_of_day(day, site.backend.now_ns(), site.zone, tuple(robot), place=room)
+def day(site: SITE, query: Annotated[DayForm, Query()]) -> DayJson:
+    """Tell what robots did and saw on a day; the same as `remembr day`."""
+    scope = scope_of_day(query, site.backend.now_ns(), site.zone)
     return day_json(day_of(site.backend.recall, scope, site.zone), site.zone)
 
 
@@ -237,7 +200,7 @@ def memory_of(site: Site, memory_id: str) -> Memory:
 
 def _in_box(site: Site, scope: Scope, box: overview.Box, query: RecallQuery) -> tuple[list[Hit], int | None]:
     """Return the newest memories of a part of a map, and how many there are, where that is known."""
-    if query.text or query.position or query.time:
+    if query.text or query.nearest_to or query.position or query.time is not None:
         raise InvalidRequest('box goes with no text, position or time: it is for the newest there')
     ids, camera = overview.newest_in(site.following.contents.outline, scope, box), query.camera
     found = newest_first(site.backend.get(ids[: query.limit if camera is None else MAX_LIMIT]))
@@ -247,13 +210,13 @@ def _in_box(site: Site, scope: Scope, box: overview.Box, query: RecallQuery) -> 
 
 def _seen(site: Site, asked: Recalled, query: RecallQuery) -> tuple[list[Hit], int | None]:
     """Return the memories that show a place, and how many there are, where all near it were looked at."""
-    if (place := asked.place) is None or query.time:
+    if (place := asked.place) is None or query.time is not None:
         raise InvalidRequest('seen goes with a position, and with no text or time')
     near_m = query.radius or 0.0
     scope = replace(asked.scope, near=place, radius_m=max(near_m, _SEES_M))
     found = site.backend.recall.find(replace(asked, scope=scope, limit=MAX_LIMIT))
     maps = {robot.map_id for robot in site.backend.situation().robots}
-    grid = site.backend.map() if not maps or query.map_id in {None, *maps} else None
+    grid = site.backend.map() if not maps or query.map in {None, *maps} else None
 
     def faces(hit: Hit) -> bool:
         pose = hit.memory.pose or Pose(*place)

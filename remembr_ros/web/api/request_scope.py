@@ -1,21 +1,25 @@
 """What a request is about: its site, and which memories count as its parameters say."""
 
 import math
-from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 from fastapi import Depends, Request
-from pydantic import BaseModel, ConfigDict, Field
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import Point, check_point
+from remembr_ros.forms.fields import FlatPoint, word
+from remembr_ros.forms.form import Form, unknown_argument
+from remembr_ros.forms.scope import ScopeForm, SourceForm
 from remembr_ros.memory.model.recall import Scope
-from remembr_ros.timestamps import parse_time
+from remembr_ros.memory.places.places import known_places
 from remembr_ros.web import overview
-from remembr_ros.web.site import Site, unknown_argument
+from remembr_ros.web.site import Site
 
-_TIME = 'ISO 8601 (UTC where it names no zone) or Unix seconds'
+_Placed = TypeVar('_Placed', bound=ScopeForm)
+
+Box = Annotated[
+    str | None, word('x0,y0,x1,y1 [m]: only the newest there; else everything', '0,0,9,9', max_length=200)
+]
 
 
 async def known_only(request: Request) -> None:
@@ -26,8 +30,16 @@ async def known_only(request: Request) -> None:
     path = request.scope['route'].path
     described = request.app.openapi()['paths'].get(path, {}).get(request.method.lower(), {})
     names = [parameter['name'] for parameter in described.get('parameters', ()) if parameter['in'] == 'query']
-    if described and (why := unknown_argument(path, request.query_params, names)):
+    if described and (why := unknown_argument(path, request.query_params, names, form_of(request))):
         raise InvalidRequest(why)
+
+
+def form_of(request: Request) -> type[Form]:
+    """Return the form that a route takes; an empty one: it takes none."""
+    dependant = getattr(request.scope.get('route'), 'dependant', None)
+    taken = [*dependant.query_params, *dependant.body_params] if dependant else ()
+    kinds: Any = (parameter.field_info.annotation for parameter in taken)
+    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Form)), Form)
 
 
 async def site_of(request: Request) -> Site:
@@ -39,79 +51,28 @@ async def site_of(request: Request) -> Site:
 SITE = Annotated[Site, Depends(site_of)]
 
 
-class ScopeFields(BaseModel):
-    """What narrows down which memories a question is about; it combines with "and"."""
+class SceneForm(SourceForm):
+    """Which memories count, also by their camera, and in which part of the map."""
 
-    model_config = ConfigDict(extra='forbid')
-
-    after: str | None = Field(None, max_length=64, description=f'that end at or after this: {_TIME}')
-    before: str | None = Field(None, max_length=64, description=f'that start at or before this: {_TIME}')
-    robot: list[str] = Field([], max_length=50, description='of this robot; several times: of any of these')
-    map_id: str | None = Field(None, max_length=1000, description='of this map')
-
-    def scope(self) -> Scope:
-        """Return the scope that this says.
-
-        :raises InvalidRequest: it makes no sense
-        """
-        return Scope(
-            after_ns=None if self.after is None else parse_time(self.after),
-            before_ns=None if self.before is None else parse_time(self.before),
-            robots=tuple(self.robot),
-            map_id=self.map_id,
-        )
+    camera: Annotated[str | None, word('of this camera; of a recall alone', 'front', max_length=1000)] = None
+    box: Box = None
 
 
-class PlaceQuery(ScopeFields):
-    """The parameters that narrow down by a place, too."""
-
-    position: str | None = Field(
-        None,
-        max_length=100,
-        description='a place X,Y or X,Y,Z [m] in the map frame, with radius; without Z at the height of the '
-        'memory that is nearest in the plane',
-    )
-    radius: float | None = Field(
-        None, ge=0, le=1e7, allow_inf_nan=False, description='at most this far from position [m]'
-    )
+def raised(form: _Placed, site: Site) -> _Placed:
+    """Return a form whose positions without a height are as high as the memory nearest to them."""
+    given = {name: getattr(form, name, None) for name in ('position', 'near')}
+    flat = {name: at[:2] for name, at in given.items() if isinstance(at, FlatPoint)}
+    return form.model_copy(update={name: (*at, _height(*at, site, form.map)) for name, at in flat.items()})
 
 
-class ScopeQuery(PlaceQuery):
-    """The parameters that narrow down which memories count; they combine with "and"."""
+def scene_of(form: SceneForm, site: Site) -> Scope:
+    """Return the scope that the parameters say, with its place as the part of a map that it is.
 
-    source: str | None = Field(None, max_length=50, description='captioner, person, object or agent')
-    camera: str | None = Field(
-        None, max_length=1000, description='of this camera; only a recall narrows down by it'
-    )
-
-    def scope(self) -> Scope:
-        return replace(super().scope(), source=self.source)
-
-
-def scope_of(query: PlaceQuery, near: Point | None = None) -> Scope:
-    """Return the scope that the parameters say.
-
-    :param near: see :func:`near_of`
     :raises InvalidRequest: they make no sense
+    :raises StoreUnavailable: there is a place, and the memory is out of reach
     """
-    if query.radius is not None and query.position is None:
-        raise InvalidRequest('a radius needs a position, around which it is')
-    return replace(query.scope(), near=near if query.radius is not None else None, radius_m=query.radius)
-
-
-def near_of(query: PlaceQuery, site: Site) -> Point | None:
-    """Return the place that is asked for.
-
-    :raises InvalidRequest: it is none
-    """
-    if query.position is None:
-        return None
-    numbers = _numbers(query.position)
-    if len(numbers) not in (2, 3):
-        raise InvalidRequest(f'position={query.position!r} is not a place; give X,Y or X,Y,Z in metres')
-    x, y, z = numbers if len(numbers) == 3 else (*numbers, 0.0)
-    place = check_point((x, y, z))
-    return place if len(numbers) == 3 else (x, y, _height(x, y, site, query.map_id))
+    scope = raised(form, site).scope()
+    return scope if scope.place is None else known_places(site.backend.recall).within(scope)
 
 
 def box_of(text: str | None) -> overview.Box | None:
@@ -119,15 +80,12 @@ def box_of(text: str | None) -> overview.Box | None:
 
     :raises InvalidRequest: it names none
     """
-    return overview.checked_box(tuple(_numbers(text))) if text is not None else None
-
-
-def _numbers(text: str) -> list[float]:
-    """Return numbers with commas between; []: not all of them are any."""
+    if text is None:
+        return None
     try:
-        return [float(part) for part in text.split(',')]
+        return overview.checked_box([float(part) for part in text.split(',')])
     except ValueError:
-        return []
+        return overview.checked_box([])
 
 
 def _height(x: float, y: float, site: Site, map_id: str | None) -> float:

@@ -1,23 +1,30 @@
 """The memory as MCP servers, one for each right, on standard input and output or under /mcp of the page."""
 
+import inspect
+import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, MutableMapping
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, MutableMapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from typing import Any
 
-from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+import anyio
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 from mcp.server.mcpserver.resources import FunctionResource
 from mcp.server.mcpserver.tools import Tool
+from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, func_metadata
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from pydantic import ConfigDict
 
 from remembr_ros import __version__
 from remembr_ros.agent.model.quoting import neutral
 from remembr_ros.errors import RemembrError
+from remembr_ros.forms.faces import tool_schema
+from remembr_ros.forms.form import read
 from remembr_ros.web.door.access import Right
 from remembr_ros.web.mcp.tools import GRANTS, Grant, Tools
-from remembr_ros.web.site import Site, unknown_argument
+from remembr_ros.web.site import Site
 
 MAX_BODY = 1_000_000  # bytes of a request
 
@@ -35,7 +42,7 @@ def build_server(site: Site, right: Right) -> MCPServer[Any]:
     """Return the server for who has a right; it lists the tools that this right allows, and no others."""
     tools = Tools(site)
     granted = [
-        _tool(getattr(tools, name), grant)
+        _tool(name, getattr(tools, name), grant)
         for name, grant in GRANTS.items()
         if grant.right <= right and (grant.ability is None or grant.ability in site.backend.abilities)
     ]
@@ -48,19 +55,51 @@ def build_server(site: Site, right: Right) -> MCPServer[Any]:
             tools=granted,
             log_level='WARNING',
         )
-    takes = {tool.name: list(tool.parameters['properties']) for tool in granted}
-    server.middleware.append(_refusing(right, takes))
+    server.middleware.append(_refusing(right))
     server.add_resource(_map_of(site))
     return server
 
 
-def _tool(work: Callable[..., Any], grant: Grant) -> Tool:
+class _Given(ArgModelBase):
+    """Arguments as they came: the form of a tool reads them, and says in words what is wrong."""
+
+    model_config = ConfigDict(extra='allow')
+
+    def model_dump_one_level(self) -> dict[str, Any]:
+        return {'given': self.model_extra or {}}
+
+
+def _tool(name: str, work: Callable[..., Any], grant: Grant) -> Tool:
     hints = ToolAnnotations(
         read_only_hint=not grant.changes, destructive_hint=grant.destroys, open_world_hint=False
     )
-    tool = Tool.from_function(work, annotations=hints, structured_output=False if grant.plain else None)
-    tool.parameters['additionalProperties'] = False  # the SDK drops what it does not know
-    return tool
+
+    parameters = tool_schema(grant.form)
+    lists = {key for key, schema in parameters['properties'].items() if schema.get('type') == 'array'}
+
+    async def answer(given: dict[str, Any], ctx: Context) -> Any:
+        try:
+            form = read(grant.form, given_plain(given, lists), what=name)
+            if inspect.iscoroutinefunction(work):
+                return await work(form, ctx)
+            return await anyio.to_thread.run_sync(work, form, ctx)
+        except RemembrError as error:
+            raise ToolError(neutral(str(error))) from error
+
+    told = func_metadata(
+        work, skip_names=['form', 'ctx'], structured_output=None if not grant.plain else False
+    )
+    return Tool(
+        fn=answer,
+        name=name,
+        title=None,
+        description=' '.join((grant.form.__doc__ or '').split()),
+        parameters=parameters,
+        fn_metadata=told.model_copy(update={'arg_model': _Given}),
+        is_async=True,
+        context_kwarg='ctx',
+        annotations=hints,
+    )
 
 
 @contextmanager
@@ -73,36 +112,31 @@ def _logging_as_it_is() -> Iterator[None]:
     root.setLevel(level)
 
 
-def _refusing(right: Right, takes: dict[str, list[str]]) -> Any:
-    """Return what says of a tool that it takes another right, and not that it is unknown, or other arguments.
-
-    :param takes: names of arguments by the name of a tool
-    """
+def _refusing(right: Right) -> Any:
+    """Return what says of a tool that it takes another right, and not that it is unknown."""
 
     async def middleware(ctx: Any, call_next: Any) -> Any:
-        params = (ctx.params or {}) if ctx.method == 'tools/call' else {}
-        name = params.get('name', '')
-        if isinstance(params.get('arguments'), dict):
-            params['arguments'] = _without_blanks(params['arguments'])
-        grant, why = GRANTS.get(name), None
+        name = (ctx.params or {}).get('name', '') if ctx.method == 'tools/call' else ''
+        grant = GRANTS.get(name)
         if grant is not None and grant.right > right:
             why = f'{name} needs a token with the right to {grant.right.name.lower()}, or remembr mcp --act'
-        elif name in takes:
-            why = unknown_argument(name, params.get('arguments') or (), takes[name])
-        if why is not None:
             return CallToolResult(content=[TextContent(text=neutral(why))], is_error=True)
         return await call_next(ctx)
 
     return middleware
 
 
-def _without_blanks(given: Any) -> Any:
-    """Return arguments without null, or what forms write for it: many clients send it for what is not set."""
-    if isinstance(given, dict):
-        return {
-            name: _without_blanks(value) for name, value in given.items() if value not in (None, '', 'null')
-        }
-    return [_without_blanks(value) for value in given] if isinstance(given, list) else given
+def given_plain(given: Mapping[str, Any], lists: Collection[str]) -> dict[str, Any]:
+    """Return arguments without what many clients write for null; lists that came as text become lists.
+
+    :param lists: names of those that are lists
+    """
+    plain = {name: value for name, value in given.items() if value not in (None, '', 'null')}
+    for name, value in plain.items():
+        if name in lists and isinstance(value, str) and value.lstrip()[:1] in ('[', '{'):
+            with suppress(ValueError, RecursionError):
+                plain[name] = json.loads(value)
+    return plain
 
 
 def _map_of(site: Site) -> FunctionResource:

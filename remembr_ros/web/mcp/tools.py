@@ -1,42 +1,102 @@
-"""The tools: what another agent may do with the memory, and with the robot."""
+"""The tools: what another agent may do with the memory, and with the robot. Each takes a form."""
 
+import functools
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import anyio
-from mcp.server.mcpserver import Context
+from mcp.server.mcpserver import Context, Image
 from mcp_types import CallToolResult
-from pydantic import Field
 
-from remembr_ros.agent.model.quoting import neutral
+from remembr_ros.agent.model.quoting import neutral, quoted
+from remembr_ros.agent.overview.recalled_day import nothing_of_day, recall_day, scope_of_day
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import Pose, StampedPose, wrap_angle
-from remembr_ros.memory.deeds.deed import Outcome, told_deed
+from remembr_ros.forms import results
+from remembr_ros.forms.deeds import DeedsForm
+from remembr_ros.forms.driving import GoForm
+from remembr_ros.forms.events import EventForm, NoteForm
+from remembr_ros.forms.fields import word
+from remembr_ros.forms.forget import ForgetForm
+from remembr_ros.forms.form import Form
+from remembr_ros.forms.objects import ObjectsForm
+from remembr_ros.forms.places import PlacesForm
+from remembr_ros.forms.questions import AskForm, DayForm
+from remembr_ros.forms.recall import RecallForm
+from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.timestamps import format_iso
 from remembr_ros.web.backend import Ability
 from remembr_ros.web.door.access import Right
+from remembr_ros.web.forms import area_json
 from remembr_ros.web.jobs import AnyJob, Jobs
-from remembr_ros.web.mcp.reading_tools import MemoryId, Name, Place, ReadingTools, Time, place_of, told_errors
-from remembr_ros.web.mcp.told import Answered, answer_text, result, rounded, told_answer
-from remembr_ros.web.site import forget
+from remembr_ros.web.mcp.told import (
+    LINE_CAPTION,
+    LISTED_CAPTION,
+    answer_text,
+    brief,
+    memory_text,
+    result,
+    told_answer,
+    told_memory,
+    told_object,
+)
+from remembr_ros.web.pictures import Width
+from remembr_ros.web.site import Site, forget
 
 logger = logging.getLogger(__name__)
 
 LOOK_S = 0.25  # [s] between two looks at what is under way
+MOST_PICTURES = 4  # that one look shows
+_OBJECT = '{id}: {name} at {position}, seen last {last_seen}, {presence}, {relations}'
+_CONVERSATION = 'any name: follow-up questions refer to it'
+
+_Few = Annotated[int, word('so many at most', 10, 'k n', ge=1, le=50)]
+
+
+class RecallFew(RecallForm):
+    __doc__ = RecallForm.__doc__
+    limit: _Few = 10
+
+
+class ObjectsFew(ObjectsForm):
+    __doc__ = ObjectsForm.__doc__
+    limit: _Few = 10
+
+
+class DeedsFew(DeedsForm):
+    __doc__ = DeedsForm.__doc__
+    limit: _Few = 10
+
+
+class LookForm(Form):
+    """Show a memory: its pictures, at most 1024 pixels wide, after what is known of it."""
+
+    id: Annotated[str, word('of a memory', '8c1f0d', 'memory_id', min_length=1, max_length=200)]
+
+
+class InfoForm(Form):
+    """Tell what the memory holds: how much, since when, of which robots, on which maps."""
+
+
+class AskOn(AskForm):
+    __doc__ = AskForm.__doc__
+    conversation: Annotated[str, word(_CONVERSATION, 'tour', max_length=200)] = ''
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
     """What a tool takes, and what it does to the memory and the robot.
 
+    :param form: of its arguments; its docstring is what an agent is told of the tool
     :param ability: what the memory and its robot have to be able to do for it; None: nothing but be looked at
     :param changes: it is not just reading
     :param destroys: what it deletes does not come back
     :param plain: it tells text and pictures, and no structure
     """
 
+    form: type[Form]
     right: Right
     ability: Ability | None = None
     changes: bool = False
@@ -45,118 +105,141 @@ class Grant:
 
 
 GRANTS = {
-    'recall': Grant(Right.LOOK),
-    'objects': Grant(Right.LOOK),
-    'look': Grant(Right.LOOK, plain=True),
-    'day': Grant(Right.LOOK, plain=True),
-    'info': Grant(Right.LOOK),
-    'ask': Grant(Right.ASK, Ability.ASK),
-    'remember': Grant(Right.ACT, Ability.NOTE, changes=True),
-    'forget': Grant(Right.ACT, Ability.FORGET, changes=True, destroys=True),
-    'go_to': Grant(Right.ACT, Ability.DRIVE, changes=True),
+    'recall': Grant(RecallFew, Right.LOOK),
+    'objects': Grant(ObjectsFew, Right.LOOK),
+    'deeds': Grant(DeedsFew, Right.LOOK),
+    'places': Grant(PlacesForm, Right.LOOK),
+    'look': Grant(LookForm, Right.LOOK, plain=True),
+    'day': Grant(DayForm, Right.LOOK, plain=True),
+    'info': Grant(InfoForm, Right.LOOK),
+    'ask': Grant(AskOn, Right.ASK, Ability.ASK),
+    'remember': Grant(NoteForm, Right.ACT, Ability.NOTE, changes=True),
+    'event': Grant(EventForm, Right.ACT, Ability.NOTE, changes=True),
+    'forget': Grant(ForgetForm, Right.ACT, Ability.FORGET, changes=True, destroys=True),
+    'go_to': Grant(GoForm, Right.ACT, Ability.DRIVE, changes=True),
 }
-"""By the name of the tool."""
+"""By the name of the tool, which is that of a method."""
 
 
-class Tools(ReadingTools):
-    """All tools over one site."""
+class Tools:
+    """All tools over one site; each may block, but for those that tell how they go on."""
 
-    async def ask(
-        self,
-        question: Annotated[str, Field(min_length=1, max_length=10_000)],
-        ctx: Context,
-        conversation: Annotated[Name, Field(description='any name: follow-up questions refer to it')] = '',
-    ) -> Annotated[CallToolResult, Answered]:
-        """Ask the robot's memory a question; the answer rests on the memories it cites, or says not seen."""
-        exchanges = self._site.exchanges
-        with told_errors():
-            exchange = exchanges.begin(
-                question, asker=caller(ctx), conversation=f'mcp {conversation}' if conversation else ''
-            )
-            exchange = await _until_over(ctx, exchanges, exchange, lambda: exchanges.cancel(exchange.id))
-            if exchange.answer is None:
-                raise InvalidRequest(exchange.error or 'there is no answer')
-            return result(answer_text(exchange.answer), told_answer(exchange.answer, question))
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._backend = site.backend
 
-    @told_errors()
-    def remember(  # noqa: PLR0917  an agent names them
-        self,
-        ctx: Context,
-        text: Annotated[str, Field(max_length=10_000, description='may be left out with kind')] = '',
-        place: Place | None = None,
-        yaw: Annotated[float, Field(allow_inf_nan=False, description='radians, counter-clockwise')] = 0.0,
-        map_id: Name = '',
-        kind: Annotated[Name, Field(description='go, pick, place, open, close, or other words')] = '',
-        object: Annotated[Name, Field(description='what it was done to: a name or an id')] = '',  # noqa: A002
-        receptacle: Annotated[Name, Field(description='what that was taken from or put on: the same')] = '',
-        where: Annotated[Name, Field(description='name of the place, such as of a room')] = '',
-        begin: Time = '',
-        end: Time = '',
-        outcome: Outcome = 'unknown',
-        reason: Annotated[str, Field(max_length=5000, description='why it ended so')] = '',
-    ) -> dict[str, str]:
-        """Store a note of now, at a place if one is given, and return its id. With kind, object, receptacle,
-        where, begin, end, outcome or reason it is no note but a deed: what the robot did itself."""
-        point = place_of(place)
-        pose = None if point is None else Pose(*point, wrap_angle(yaw))
-        about: dict[str, Any] = {
-            'kind': kind,
-            'object': object,
-            'receptacle': receptacle,
-            'place': where,
-            'reason': reason,
+    def recall(self, form: RecallFew, ctx: Context) -> CallToolResult:
+        recall = self._backend.recall
+        hits, scope = form.find(recall), form.scope()
+        shown = functools.partial(told_memory, asked=form.text, embedder=recall.embedder_name)
+        lines = [memory_text(shown(hit, most=LINE_CAPTION)) for hit in hits]
+        memories = [shown(hit, most=LISTED_CAPTION) for hit in hits]
+        structure = {'memories': memories, 'total': recall.count(scope)}
+        return result('\n'.join(lines) or 'nothing was found', structure)
+
+    def objects(self, form: ObjectsFew, ctx: Context) -> CallToolResult:
+        found = self._backend.recall.find_objects(form.query())
+        told = [told_object(thing) for thing in found.objects]
+        lines = [_OBJECT.format(**thing) for thing in told]
+        structure = {'objects': told, 'total': found.total}
+        return result('\n'.join(lines) or 'no such object is known', structure)
+
+    def deeds(self, form: DeedsFew, ctx: Context) -> CallToolResult:
+        found = brief({**results.deeds_json(form.find(self._backend.recall))})
+        lines = [f'{deed["start"]} to {deed["end"]}: {deed["caption"]}' for deed in found.get('deeds', ())]
+        return result('\n'.join(lines) or 'nothing of that kind took place', {'deeds': [], **found})
+
+    def places(self, form: PlacesForm, ctx: Context) -> CallToolResult:
+        found = brief({**results.places_json(form.find(self._backend.recall))})
+        lines = [f'{quoted(spot["name"])} around {spot["center"]}' for spot in found.get('places', ())]
+        return result('\n'.join(lines) or 'no place has a name', {'places': [], **found})
+
+    def look(self, form: LookForm, ctx: Context) -> list[Any]:
+        memory = self._known(form.id)
+        shown: list[Any] = []
+        for name in memory.keyframes[:MOST_PICTURES]:
+            try:
+                shown.append(Image(data=self._site.pictures.keyframe(name, Width.LARGE), format='jpeg'))
+            except InvalidRequest as error:
+                shown.append(f'a picture is missing: {neutral(str(error))}')
+        return [memory_text(told_memory(Hit(memory, 1.0))), *(shown or ['it has no pictures'])]
+
+    def day(self, form: DayForm, ctx: Context) -> str:
+        zone, recall = self._site.zone, self._backend.recall
+        scope = scope_of_day(form, self._backend.now_ns(), zone)
+        found = recall_day(recall, scope, zone)
+        if not found.diary.days:
+            return nothing_of_day(recall, scope, zone)
+        return '\n'.join(map(neutral, found.lines(zone).splitlines()))
+
+    def info(self, form: InfoForm, ctx: Context) -> CallToolResult:
+        survey, robots = self._backend.recall.survey(), self._backend.situation().robots
+        poses = [(robot.name, robot.pose.pose) for robot in robots]
+        told = {
+            'name': self._backend.name,
+            'memories': survey.memories,
+            'first': None if survey.first_ns is None else format_iso(survey.first_ns),
+            'last': None if survey.last_ns is None else format_iso(survey.last_ns),
+            'now': format_iso(self._backend.now_ns()),
+            'maps': [area_json(area) for area in survey.areas],
+            'robots': [{'name': name, 'position': pose.position, 'yaw': pose.yaw} for name, pose in poses],
+            'planner': self._backend.planner,
+            'embedder': self._backend.recall.embedder_name,
+            'abilities': sorted(ability.value for ability in self._backend.abilities),
         }
-        if outcome != 'unknown' or any((begin, end, *about.values())):
-            about |= {'text': text, 'begin': begin, 'end': end, 'outcome': outcome}
-            memory_id = self._backend.tell(told_deed(**about, pose=pose, map_id=map_id))
-        else:
-            memory_id = self._backend.note(text, pose, map_id=map_id)
+        told = brief(told)
+        maps = ', '.join(quoted(area.map_id) for area in survey.areas)
+        line = f'{told["name"]}: {survey.memories} memories, {told.get("first")} to {told.get("last")}'
+        return result(f'{line}, of maps {maps or "unknown"}; it is {told["now"]}', told)
+
+    async def ask(self, form: AskOn, ctx: Context) -> CallToolResult:
+        exchanges = self._site.exchanges
+        conversation = f'mcp {form.conversation}' if form.conversation else ''
+        exchange = exchanges.begin(
+            form.question, asker=caller(ctx), conversation=conversation, scope=form.scope()
+        )
+        exchange = await _until_over(ctx, exchanges, exchange, lambda: exchanges.cancel(exchange.id))
+        if exchange.answer is None:
+            raise InvalidRequest(exchange.error or 'there is no answer')
+        return result(answer_text(exchange.answer), told_answer(exchange.answer, form.question))
+
+    def remember(self, form: NoteForm, ctx: Context) -> dict[str, str]:
+        memory_id = self._backend.note(form)
         logger.warning('%s noted memory %s', caller(ctx), memory_id)
         return {'id': memory_id}
 
-    @told_errors()
-    def forget(
-        self,
-        ids: Annotated[list[MemoryId], Field(min_length=1, max_length=100)],
-        ctx: Context,
-        dry_run: Annotated[bool, Field(description='delete nothing, tell what would go')] = False,
-    ) -> dict[str, Any]:
-        """Delete memories, their pictures and the answers that rest on them, for good."""
-        found = [memory.id for memory in self._backend.get(ids)]
-        count = 0
-        if found and dry_run:
-            count = self._backend.forget(found, dry_run=True)
-        elif found:
-            count = forget(self._site, found, asker=caller(ctx))
-        forgotten = 0 if dry_run else count
-        return {'forgotten': forgotten, 'found': count, 'unknown': sorted(set(ids) - set(found))}
+    def event(self, form: EventForm, ctx: Context) -> dict[str, str]:
+        memory_id = self._backend.tell(form.deed())
+        logger.warning('%s told deed %s', caller(ctx), memory_id)
+        return {'id': memory_id}
 
-    async def go_to(
-        self,
-        ctx: Context,
-        memory_id: MemoryId | None = None,
-        place: Place | None = None,
-        yaw: Annotated[float, Field(allow_inf_nan=False)] = 0.0,
-        map_id: Name = '',
-    ) -> dict[str, Any]:
-        """Drive the robot to where a memory was made, or to a place; a person has to confirm first."""
-        drives = self._site.drives
-        with told_errors():
-            target = await anyio.to_thread.run_sync(self._target, memory_id, place, yaw)
-            drive = drives.begin(target, map_id=map_id, asker=caller(ctx))
-            drive = await _until_over(ctx, drives, drive, lambda: drives.give_up(drive.id, asker=caller(ctx)))
-            if drive.stage not in ('arrived', 'sent'):
-                raise InvalidRequest(f'{drive.stage}: {drive.detail}')
+    def forget(self, form: ForgetForm, ctx: Context) -> dict[str, Any]:
+        found = self._backend.doomed(form)
+        # Also where nothing is found yet: what the conditions hold for may come late.
+        count = 0 if form.dry_run else forget(self._site, form, asker=caller(ctx))
+        return {'forgotten': count, 'found': len(found), 'unknown': sorted(set(form.id) - set(found))}
+
+    async def go_to(self, form: GoForm, ctx: Context) -> dict[str, Any]:
+        drives, now_ns = self._site.drives, self._backend.now_ns()
+        target = await anyio.to_thread.run_sync(form.target, self._known, now_ns)
+        drive = drives.begin(target, map_id=form.map, asker=caller(ctx))
+        drive = await _until_over(ctx, drives, drive, lambda: drives.give_up(drive.id, asker=caller(ctx)))
+        if drive.stage not in ('arrived', 'sent'):
+            raise InvalidRequest(f'{drive.stage}: {drive.detail}')
         goal = drive.goal
-        return {'stage': drive.stage, 'position': rounded(goal.pose.position) if goal else None}
+        return {'stage': drive.stage, 'position': brief(goal.pose.position) if goal else None}
 
-    def _target(self, memory_id: str | None, place: list[float] | None, yaw: float) -> Memory | StampedPose:
-        point = place_of(place)
-        if (memory_id is None) == (point is None):
-            raise InvalidRequest('give a memory_id or a place')
-        if point is None:
-            return self.known(memory_id or '')
-        return StampedPose(self._backend.now_ns(), Pose(*point, wrap_angle(yaw)))
+    def _known(self, memory_id: str) -> Memory:
+        """Return a memory.
+
+        :raises InvalidRequest: there is none of that id
+        """
+        found = self._backend.get([memory_id])
+        if not found:
+            raise InvalidRequest(
+                f'there is no memory {memory_id!r}; it may have been forgotten: recall again'
+            )
+        return found[0]
 
 
 async def _until_over(ctx: Context, jobs: Jobs[AnyJob], last: AnyJob, cancel: Callable[[], object]) -> AnyJob:

@@ -49,7 +49,7 @@ export async function copyLink(link) {
   }
 }
 
-/** Propose a drive to `target` ({memory_id} or {position, map_id}); the bar of the drive asks for a yes. */
+/** Propose a drive to `target` ({memory_id} or {position, map}); the bar of the drive asks for a yes. */
 export const goThere = (page, target) => attempt(() => page.api.post('/api/go', target));
 
 /** Return what goes to `target`, or says why nobody can; null: this person may not. */
@@ -62,7 +62,7 @@ export const goButton = (page, target) => (page.may('drive')
 export const noRobot = (page) => (page.info.abilities.includes('drive') ? null
   : 'No robot is here to go there. The page with one: ros2 launch remembr_ros bringup.launch.py web:=true');
 
-/** Let a person write a note about a place, or say what the robot did there; `place` {x, y, map_id} or null
+/** Let a person write a note about a place, or say what the robot did there; `place` {x, y, map} or null
  * for none. Return its id, or null. */
 export async function writeNote(page, place) {
   const field = el('textarea', { rows: 4, maxlength: NOTE, required: true, dir: 'auto', autofocus: true });
@@ -96,7 +96,7 @@ export async function writeNote(page, place) {
   const filled = Object.entries(told).map(([key, { value }]) => [key, value.trim()]);
   const more = did.checked ? Object.fromEntries(filled) : {};
   if (!yes || !(text || more.kind)) return null;
-  const note = { text, position: place && [place.x, place.y, 0], map_id: place?.map_id, ...more };
+  const note = { text, position: place && [place.x, place.y, 0], map: place?.map, ...more };
   const made = await attempt(() => page.api.post(did.checked ? '/api/events' : '/api/notes', note));
   if (made) toast(did.checked ? 'The robot remembers that it did this.' : 'The note is stored.');
   return made?.id ?? null;

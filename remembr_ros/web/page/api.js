@@ -52,7 +52,7 @@ async function once(method, path, { params = {}, body, signal, accept = 'applica
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(params)) {
     // '' is a map, too
-    const told = (each) => each !== undefined && each !== null && (each !== '' || key === 'map_id');
+    const told = (each) => each !== undefined && each !== null && (each !== '' || key === 'map');
     for (const each of [value].flat().filter(told)) query.append(key, each);
   }
   const raw = body instanceof Blob;
@@ -85,7 +85,7 @@ async function request(method, path, options) {
 
 const parsed = async (response) => (response.status === 204 ? null : response.json());
 
-/** GET; `params`: null is left out, and '' but for a map_id; arrays are repeated. Raises ApiError, and
+/** GET; `params`: null is left out, and '' but for a map; arrays are repeated. Raises ApiError, and
  * AbortError by the signal. */
 export const get = async (path, params = {}, options = { signal: undefined }) =>
   parsed(await request('GET', path, { params, ...options }));

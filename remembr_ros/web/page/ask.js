@@ -85,11 +85,11 @@ export function mountAsk(root, page) {
   /** Return which memories count: those of what is chosen on this page. */
   function scope() {
     const { after, before, robot, map } = page.url.state();
-    return { after, before, robot: robot ? [robot] : [], map_id: map ? page.map.mapId() : null };
+    return { after, before, robot: robot ? [robot] : [], map: map ? page.map.mapId() : null };
   }
 
   function showScope() {
-    const { after, before, robot: [robot], map_id: map } = scope();
+    const { after, before, robot: [robot], map } = scope();
     const words = [robot, map && `map ${map}`, windowName({ after, before })].filter(Boolean).join(', ');
     chosen.textContent = words && `Asks of ${words}`;
   }
@@ -189,7 +189,7 @@ export function mountAsk(root, page) {
     }, { class: 'quiet' }) : null;
     const there = position && evidence.find((hit) => String(hit.position) === String(position));
     const target = there ? { memory_id: there.id }
-      : position && { position: position.slice(0, 2), yaw: answer.yaw ?? 0, map_id: evidence[0]?.map_id };
+      : position && { position: position.slice(0, 2), yaw: answer.yaw ?? 0, map: evidence[0]?.map_id };
     return [
       headline(answer), clamped(answer.text, ANSWER),
       el('div', { class: 'row' },

@@ -126,7 +126,7 @@ export function mountMap(root, page) {
 
   /** Ask what was seen around a place. */
   function seenAt(x, y, radius = reach()) {
-    url.set({ view: 'search', ...mapInAddress(), near: `${exact(x)},${exact(y)}`, radius, room: null,
+    url.set({ view: 'search', ...mapInAddress(), near: `${exact(x)},${exact(y)}`, radius, place: null,
       memory: null }, { push: true });
     announce(`Searching within ${metres(radius)} of x ${x.toFixed(1)}, y ${y.toFixed(1)}`);
   }
@@ -271,10 +271,10 @@ export function mountMap(root, page) {
     },
     /** The map_id that is shown; null where there is but one. */
     mapId,
-    /** Return the part of the map that somebody chose, as the API names it: {map_id, box}, null for all. */
+    /** Return the part of the map that somebody chose, as the API names it: {map, box}, null for all. */
     inView() {
       const seen = Object.assign(new View(), { width: canvas.clientWidth, height: canvas.clientHeight });
-      return { map_id: url.state().map ? mapId() : null,
+      return { map: url.state().map ? mapId() : null,
         box: seen.take(url.state()) ? seen.box().join(',') : null };
     },
     /** Show everything. */

@@ -32,8 +32,8 @@ export function mapChoice(page, data) {
     /** Return on which map a note or a goal is: where nobody chose one that of the robot, which may be a
      * new one. */
     ofPlace() {
-      const map_id = (!url.state().map && ofRobot()) || chosen();
-      return map_id ? { map_id } : {};
+      const map = (!url.state().map && ofRobot()) || chosen();
+      return map ? { map } : {};
     },
     /** Show what there is to choose. */
     list() {

@@ -47,7 +47,7 @@ export function mapData(page, changed, told) {
   async function fetchSeen(view, mapId) {
     if (document.hidden || view.width < 2) return;
     const cell = 2 ** Math.round(Math.log2(CELL_PX / view.scale));
-    const scope = { ...page.url.scope(), map_id: mapId };
+    const scope = { ...page.url.scope(), map: mapId };
     const { changed: since } = page.url.state();
     const what = JSON.stringify([cell, scope, since]);
     const [x0, y0, x1, y1] = view.box();

@@ -52,7 +52,7 @@ export function mountMemory(root, page) {
         button('place', 'Show on map', () => showOnMap(page, [memory]), { class: 'chip' }),
         button('search', 'What else was seen here', () => url.set(
           { view: 'search', memory: null, q: null, near: `${x.toFixed(2)},${y.toFixed(2)}`, radius: AROUND_M,
-            room: null },
+            place: null },
           { push: true }), { class: 'chip' })));
   }
 
@@ -85,7 +85,7 @@ export function mountMemory(root, page) {
       memory.position && goButton(page, { memory_id: memory.id }),
       button('link', 'Copy link', () => copyLink(location.href)),
       memory.position && page.may('note')
-        ? button('note', 'Add a note here', () => writeNote(page, { x, y, map_id: memory.map_id })) : null,
+        ? button('note', 'Add a note here', () => writeNote(page, { x, y, map: memory.map_id })) : null,
       page.may('forget') ? button('trash', 'Forget', async () => {
         forgetting = true;
         const done = await forget(page, memory);

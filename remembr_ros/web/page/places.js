@@ -37,7 +37,7 @@ export function mapPlaces(page, picking, { here, ofPlace, inAddress, data }, dra
 
   /** Ask for the name of a place until it has one; return what the robot knows then, or '' where it has
    * none. */
-  async function ask({ name = '', guessed, outline, map_id }, cancel) {
+  async function ask({ name = '', guessed, outline, map }, cancel) {
     const known = guess({ name });
     const line = (props) => el('input', { maxlength: NAME, dir: 'auto', autocomplete: 'off', ...props });
     const field = line({ value: known, required: true, autofocus: true });
@@ -53,7 +53,7 @@ export function mapPlaces(page, picking, { here, ofPlace, inAddress, data }, dra
       if (!yes) return '';
       const other_names = others.value.split(',').map((each) => each.trim()).filter(Boolean);
       try {
-        await page.api.post('/api/places', { name: field.value, other_names, outline, map_id });
+        await page.api.post('/api/places', { name: field.value, other_names, outline, map });
         load();
         return `The robot knows ${saidName(field.value.trim())} now.`;
       } catch (error) {
@@ -102,7 +102,7 @@ export function mapPlaces(page, picking, { here, ofPlace, inAddress, data }, dra
         more: () => [button(null, 'Next room', show)] });
       if (!place) break;
       const room = at(places.found, place);
-      const known = room && (await ask(room, 'Cancel'));
+      const known = room && (await ask({ ...room, map: room.map_id }, 'Cancel'));
       if (!known) continue;
       announce(known); // where it is shown, too
       places.found = places.found.filter((one) => one !== room);
@@ -124,7 +124,7 @@ export function mapPlaces(page, picking, { here, ofPlace, inAddress, data }, dra
     return [
       place && { label: `What is in ${saidName(place.name)}?`, icon: 'search',
         run: () => page.url.set({ ...inAddress(),
-        view: 'search', room: place.name, q: null, near: null, radius: null, memory: null },
+        view: 'search', place: place.name, q: null, near: null, radius: null, memory: null },
           { push: true }) },
       names && { label: 'Draw a place here …', icon: 'place', run: outline },
       names && data.grid && { label: 'Show the rooms of this map', icon: 'map', run: rooms },

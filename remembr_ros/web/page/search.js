@@ -9,17 +9,17 @@ const TYPING_MS = 150; // [ms] a pause in typing after which the search is made
 const AGAIN_MS = 2_000; // [ms] between tries while the model that makes vectors is still loading
 const STEP = 25; // cards at first, and more at a time
 const MOST = 100; // memories that are looked at, some of them alike
-const NOTHING = { q: null, after: null, before: null, near: null, radius: null, room: null, robot: null,
+const NOTHING = { q: null, after: null, before: null, near: null, radius: null, place: null, robot: null,
   camera: null, source: null };
 
 /** Return what narrows the search: [{keys to take away, icon, words, what is left of a key}]. */
-function filters({ q, after, before, room, camera, source }, place, robots) {
+function filters({ q, after, before, place, camera, source }, near, robots) {
   return [
     { keys: ['after', 'before'], icon: 'clock', words: windowName({ after, before }) },
-    { keys: ['near', 'radius'], icon: 'place', words: place
-      ? `${!q ? 'seen at' : place.radius ? `within ${place.radius.toFixed(1)} m of`
-        : 'near'} ${placeName([place.x, place.y])}` : '' },
-    { keys: ['room'], icon: 'map', words: room && `in ${saidName(room)}` },
+    { keys: ['near', 'radius'], icon: 'place', words: near
+      ? `${!q ? 'seen at' : near.radius ? `within ${near.radius.toFixed(1)} m of`
+        : 'near'} ${placeName([near.x, near.y])}` : '' },
+    { keys: ['place'], icon: 'map', words: place && `in ${saidName(place)}` },
     ...robots.map((name) => ({ keys: ['robot'], icon: 'robot', words: name,
       left: { robot: robots.filter((other) => other !== name).join('\n') } })),
     { keys: ['camera'], icon: 'camera', words: camera },
@@ -129,10 +129,10 @@ export function mountSearch(root, page) {
   /** Return what the address asks for, as /api/recall names it; without a text or a place, of the part of
    * the map in view. */
   function wanted() {
-    const { q, near, radius, room } = url.state();
-    const part = near || room ? { map_id: page.map.mapId(), seen: q || !near ? null : 1 } : q ? {}
+    const { q, near, radius, place: name } = url.state();
+    const part = near || name ? { map: page.map.mapId(), seen: q || !near ? null : 1 } : q ? {}
       : page.map.inView();
-    return { text: q, position: near, radius, room, ...part, ...url.scope(), limit: MOST + 1 };
+    return { text: q, position: near, radius, place: name, ...part, ...url.scope(), limit: MOST + 1 };
   }
 
   const inWords = () => JSON.stringify([wanted(), url.state().order]);
@@ -164,7 +164,7 @@ export function mountSearch(root, page) {
   }
 
   function show(found, query, still) {
-    const { text, position: near, room, box } = query;
+    const { text, position: near, place: name, box } = query;
     const newest = order.value === 'newest' || !(text || near);
     const groups = grouped(ordered(found.slice(0, MOST), newest));
     const shown = groups.slice(0, limit);
@@ -183,7 +183,7 @@ export function mountSearch(root, page) {
     const sure = hits.filter(({ sureness }) => sureness === 'surely');
     const lit = sure.length ? sure : filtered ? hits.filter((hit) => !isWeak(hit)) : [];
     // else list and map would follow one another
-    page.map.light(lit, { still: still || !(text || near || room) });
+    page.map.light(lit, { still: still || !(text || near || name) });
   }
 
   function fail(error) {

@@ -1,7 +1,7 @@
 // The address holds all that one looks at, so that it can be shared, and back and forward work.
 
 const KEYS = ['view', 'map', 'x', 'y', 'zoom', 'after', 'before', 'q', 'order', 'robot', 'camera', 'source',
-  'near', 'radius', 'room', 'changed', 'memory'];
+  'near', 'radius', 'place', 'changed', 'memory'];
 const listeners = [];
 let current = read();
 

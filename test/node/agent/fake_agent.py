@@ -10,13 +10,15 @@ from remembr_msgs.srv import FindObjects, Recall
 from remembr_ros.agent.model.answer import Answer, Kind, Usage
 from remembr_ros.agent.planner import Progress
 from remembr_ros.errors import Cancelled, ChatUnavailable
+from remembr_ros.forms.faces import from_message
+from remembr_ros.forms.objects import ObjectsForm
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.known import known_objects
 from remembr_ros.memory.objects.query import choose_objects
 from remembr_ros.nodes.base.memory_conversion import hit_to_msg
-from remembr_ros.nodes.objects.conversion import fill_found, object_query_from_msg
+from remembr_ros.nodes.objects.conversion import fill_found
 from remembr_ros.timestamps import NS
 from test.node.action_client import ActionClient
 
@@ -46,7 +48,8 @@ class FakeMemoryNode(Node):
     def _find_objects(
         self, request: FindObjects.Request, response: FindObjects.Response
     ) -> FindObjects.Response:
-        fill_found(choose_objects(object_query_from_msg(request), known_objects(self.memories)), response)
+        query = from_message(ObjectsForm, request).query()
+        fill_found(choose_objects(query, known_objects(self.memories)), response)
         return response
 
     def _recall(self, request: Recall.Request, response: Recall.Response) -> Recall.Response:
@@ -54,9 +57,8 @@ class FakeMemoryNode(Node):
         if self.error:
             response.error_code, response.error_msg = Recall.Response.STORE_UNAVAILABLE, self.error
             return response
-        robots = {request.robot, *request.robots} - {''}
-        known = [memory for memory in self.memories if not robots or memory.robot in robots]
-        wanted = [memory for memory in known if not request.ids or memory.id in request.ids]
+        known = [memory for memory in self.memories if not request.robot or memory.robot in request.robot]
+        wanted = [memory for memory in known if not request.id or memory.id in request.id]
         response.memories = [hit_to_msg(Hit(memory, 0.9)) for memory in wanted]
         response.total = len(known)
         return response

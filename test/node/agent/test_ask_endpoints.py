@@ -88,7 +88,7 @@ def test_where_a_memory_was_made_is_driven_to_when_a_person_has_said_yes(robot, 
     robot.wait(lambda: one.goals, 'a goal')
     assert one.goals[0].pose.position.x == 4.0
     assert [feedback.stage for feedback in one.feedback] == ['confirming', 'navigating']
-    assert one.memory.requests[0].ids == ['lift-1']
+    assert one.memory.requests[0].id == ['lift-1']
     drives = next(text for text in infos if text.startswith('drives'))
     assert "'act token from 10.0.0.3'" in drives
     assert 'memory lift-1' in drives
@@ -115,7 +115,7 @@ def test_a_place_is_checked_as_the_goal_of_an_answer_is(robot, scene):
         ({}, {}, CODES.INVALID_QUESTION, 'give a memory_id, or a pose'),
         ({}, {'pose': place(math.nan, 0.0)}, CODES.INVALID_QUESTION, 'no place'),
         ({}, {'pose': place(1.0, 1.0, 'odom')}, CODES.GOAL_REJECTED, "in the frame 'odom'"),
-        ({}, {'pose': place(1.0, 1.0), 'map_id': 'cellar'}, CODES.GOAL_REJECTED, "on the map 'cellar'"),
+        ({}, {'pose': place(1.0, 1.0), 'map': 'cellar'}, CODES.GOAL_REJECTED, "on the map 'cellar'"),
         ({'keep_out': ['0 0, 9 0, 9 9, 0 9']}, {'memory_id': 'lift-1'}, CODES.GOAL_REJECTED, 'keep-out'),
         ({'max_goal_distance': 3.0}, {'memory_id': 'lift-1'}, CODES.GOAL_REJECTED, 'where the robot is'),
         ({'require_map': True}, {'memory_id': 'lift-1'}, CODES.GOAL_REJECTED, 'require_map'),

@@ -42,7 +42,7 @@ def ask_day(client, **fields) -> Day.Response:
 
 
 def test_a_day_is_told_by_service(robot, nodes, tour):
-    told = ask_day(robot, day='today', robot=ROBOT)
+    told = ask_day(robot, day='today', robot=[ROBOT])
     assert (told.error_code, told.error_msg) == (Day.Response.NONE, '')
     assert time_from_msg(told.start) == parse_time('2026-03-02T00:00:00Z')
     assert time_from_msg(told.end) == parse_time('2026-03-03T00:00:00Z')
@@ -66,7 +66,7 @@ def test_a_time_with_nothing_names_the_days_that_there_are(robot, nodes):
     told = ask_day(robot, day='this afternoon')
     assert (told.error_code, len(told.entries)) == (Day.Response.NONE, 0)
     assert 'there are memories of 2026-03-02, 2026-03-01.' in told.text
-    assert '2026-03-02' not in ask_day(robot, day='2026-02-01', robot='ann').text
+    assert '2026-03-02' not in ask_day(robot, day='2026-02-01', robot=['ann']).text
 
 
 def test_another_day_has_its_own_memories(robot, nodes):
@@ -74,7 +74,9 @@ def test_another_day_has_its_own_memories(robot, nodes):
     assert (list(entry.seen), list(entry.memories), entry.pose.header.frame_id) == (['A note.'], ['note'], '')
 
 
-@pytest.mark.parametrize('fields', [{'day': 'purple'}, {'day': 'x' * 5_000}, {'robot': 'x' * 5_000}], ids=str)
+@pytest.mark.parametrize(
+    'fields', [{'day': 'purple'}, {'day': 'x' * 5_000}, {'robot': ['x' * 5_000]}], ids=str
+)
 def test_what_makes_no_sense_is_refused(robot, nodes, fields):
     told = ask_day(robot, **fields)
     assert told.error_code == Day.Response.INVALID_REQUEST

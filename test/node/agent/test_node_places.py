@@ -71,7 +71,7 @@ def test_the_room_around_the_robot_gets_a_name(robot, agent, goals):
     assert 1.0 < place.pose.pose.position.x < 3.0
     found = robot.call(Recall, 'recall', Recall.Request(limit=9)).memories
     assert {one.id: one.place for one in found} == {'m0': 'kitchen', 'm1': '', 'm2': ''}
-    assert recalled(robot, place_name='the Kitchen') == ['m0']
+    assert recalled(robot, place='the Kitchen') == ['m0']
     assert ask(robot, 'Which room are you in?').text == 'I am in the kitchen.'
     assert ask(robot, 'In which room is the cup?').text.startswith('In ')
     assert ask(robot, 'Is there a cup in the kitchen?').binary
@@ -97,16 +97,16 @@ LAB = ((4.3, 0.0), (8.5, 0.0), (8.5, 5.0), (4.3, 5.0))
 
 
 def test_names_by_service(robot, memory):
-    first = named(robot, 'lab', *LAB, other_names=['room 315'], map_id='')
+    first = named(robot, 'lab', *LAB, other_names=['room 315'], map='')
     assert first.error_code == first.NONE, first.error_msg
     assert named(robot, 'lab', *LAB, other_names=['room 315']).id == first.id
-    assert sorted(recalled(robot, place_name='Room 315')) == ['m1', 'm2']
-    assert robot.call(FindObjects, 'find_objects', FindObjects.Request(place_name='lab')).total == 0
-    assert robot.call(Forget, 'forget', Forget.Request(place_name='lab', dry_run=True)).count == 2
-    dock = named(robot, 'dock', center=Point(x=1.0, y=2.0), radius=0.5, map_id='')
-    assert recalled(robot, place_name='dock') == ['m0']
-    assert robot.call(Forget, 'forget', Forget.Request(ids=[dock.id])).count == 1
-    gone = robot.call(Recall, 'recall', Recall.Request(place_name='dock'))
+    assert sorted(recalled(robot, place='Room 315')) == ['m1', 'm2']
+    assert robot.call(FindObjects, 'find_objects', FindObjects.Request(place='lab')).total == 0
+    assert robot.call(Forget, 'forget', Forget.Request(place='lab', dry_run=True)).count == 2
+    dock = named(robot, 'dock', center=Point(x=1.0, y=2.0), radius=0.5, map='')
+    assert recalled(robot, place='dock') == ['m0']
+    assert robot.call(Forget, 'forget', Forget.Request(id=[dock.id])).count == 1
+    gone = robot.call(Recall, 'recall', Recall.Request(place='dock'))
     assert (gone.error_code, gone.error_msg) == (
         Recall.Response.INVALID_REQUEST,
         "there is no place called 'dock'; there are: lab",

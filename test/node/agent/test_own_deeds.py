@@ -104,7 +104,7 @@ def test_an_answer_is_no_evidence_of_what_it_says(robot, tmp_path, monkeypatch):
     assert memory._store.count() == 3
 
 
-CONDITIONS = [{'text': 'blue'}, {'map_id': 'hall'}, {'use_place': True, 'radius': 1.0}, {'ids': ['desk']}]
+CONDITIONS = [{'text': 'blue'}, {'map': 'hall'}, {'use_near': True, 'radius': 1.0}, {'id': ['desk']}]
 
 
 @pytest.mark.parametrize('how', CONDITIONS)

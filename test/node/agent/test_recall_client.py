@@ -1,13 +1,16 @@
 """Recall through the memory node's service finds what the store itself finds."""
 
+import math
 import time
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from geometry_msgs.msg import Point
 
 from remembr_msgs.srv import FindObjects
+from remembr_msgs.srv import Recall as RecallSrv
 from remembr_ros.agent.in_parallel import in_parallel
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
@@ -84,7 +87,11 @@ def found(hits) -> list[tuple]:
 def test_every_recall_agrees_with_the_store_in_every_scope(recalls):
     client, store = recalls
     for scope in SCOPES:
-        for query in (Query('green chair', scope=scope), Query(scope=scope, limit=3)):
+        for query in (
+            Query('green chair', scope=scope),
+            Query(scope=scope, limit=3),
+            Query(scope=scope, limit=5000),
+        ):
             assert found(client.find(query)) == found(store.find(query)), query
         by_time = [recall.find(Query(time_ns=T0 + 21 * NS, scope=scope)) for recall in recalls]
         assert found(by_time[0]) == found(by_time[1]), scope
@@ -94,6 +101,12 @@ def test_every_recall_agrees_with_the_store_in_every_scope(recalls):
         distances = [[hit.distance_m for hit in hits] for hits in by_place]
         assert distances[0] == pytest.approx(distances[1], rel=1e-6), scope
         assert client.count(scope) == store.count(scope), scope
+
+
+def test_without_a_limit_it_is_five(recalls):
+    client, _ = recalls
+    response = client.call(client._recalls, RecallSrv.Request())
+    assert (len(response.memories), response.total) == (5, 6)
 
 
 def test_what_a_survey_does_not_tell_is_not_told(recalls, monkeypatch):
@@ -125,6 +138,16 @@ def test_requests_without_sense_are_refused_as_the_store_does(recalls):
         ):
             with pytest.raises(InvalidRequest):
                 wrong()
+
+
+def test_what_no_request_can_ask_for_is_refused_in_its_words(recalls):
+    client, _ = recalls
+    for long, why in ((201, 'robot has 201 characters'), (10_001, "robot.0 is 'x+[.]{3}': .* at most 10000")):
+        scope = Scope(robots=('x' * long,))
+        with pytest.raises(InvalidRequest, match=f'^{why}'):
+            client.find(Query(scope=scope))
+        with pytest.raises(InvalidRequest, match=f'^{why}'):
+            client.find_objects(ObjectQuery(scope=scope))
 
 
 def test_a_keyframe_is_that_of_the_store(recalls):
@@ -175,6 +198,9 @@ OBJECT_QUERIES = [
     ObjectQuery(moved=True),
     ObjectQuery(changed_since_ns=VISITS[0][1]),
     ObjectQuery(place=(2.0, 0.0, 1.0), scope=Scope(near=(0.0, 0.0, 0.5), radius_m=1.0)),
+    ObjectQuery(place=(2.0, 0.0, 1.0), order=ObjectOrder.NEAREST, limit=2),
+    ObjectQuery(moved=False, changed_since_ns=0, limit=5000),
+    ObjectQuery(scope=Scope(near=(0.0, 0.0, 0.5), radius_m=0.0)),
     ObjectQuery(scope=Scope(robots=('nobody',))),
 ]
 
@@ -183,6 +209,17 @@ OBJECT_QUERIES = [
 def test_objects_are_those_that_the_store_finds(objects, query):
     client, store = objects
     assert client.find_objects(query) == store.find_objects(query)
+
+
+def test_objects_without_a_limit_are_as_many_as_one_may_ask_for(objects, monkeypatch):
+    client, store = objects
+    monkeypatch.setattr('remembr_ros.nodes.memory.services.MAX_LIMIT', 3)
+    assert store.find_objects(ObjectQuery()).total == 8
+
+    def shown(**fields) -> int:
+        return len(client.call(client._objects, FindObjects.Request(**fields)).objects)
+
+    assert [shown(), shown(limit=2), shown(limit=4), shown(text='something to drink from')] == [3, 2, 4, 5]
 
 
 @pytest.fixture
@@ -199,9 +236,12 @@ def objects(robot, tmp_path):
 @pytest.mark.parametrize(
     ('request_fields', 'why'),
     [
-        ({'relation': 'above', 'anchor': 'table'}, 'no relation'),
+        ({'relation': 'above', 'anchor': 'table'}, "relation is 'above': it has to be one of 'on', 'in',"),
         ({'order': 'prettiest'}, 'order is'),
-        ({'missing': True, 'present': True}, 'both missing and present'),
+        ({'order': 'nearest'}, 'the nearest needs a place'),
+        ({'limit': 1001}, 'limit is 1001: it has to be at most 1000'),
+        ({'position': Point(x=math.nan)}, 'position is'),
+        ({'radius': 1.0}, 'a radius needs near'),
         ({'called': 'c' * 1000}, 'called'),
     ],
 )

@@ -43,7 +43,7 @@ def test_what_was_sent_to_nobody_is_stored_when_a_memory_node_comes(robot, out, 
     assert len(out) == 10
     robot.start(MemoryNode, uri=str(tmp_path / 'm.db'), embedder='hashing', consolidate=False)
     robot.wait(lambda: not len(out), 'every caption stored')
-    found = robot.call(Recall, 'recall', Recall.Request(limit=20, order='newest')).memories
+    found = robot.call(Recall, 'recall', Recall.Request(limit=20)).memories
     assert {msg.caption for msg in found} == {f'door number {second}' for second in range(0, 30, 3)}
 
 

@@ -56,13 +56,13 @@ def test_captions_are_stored_published_and_found_by_text(robot, memory):
 
 def test_recall_by_place_time_and_newest(robot, memory):
     remember_three(robot)
-    place = Recall.Request(use_place=True, place=Point(x=5.5))
+    place = Recall.Request(position=Point(x=5.5))
     assert [m.caption for m in robot.call(Recall, 'recall', place).memories][:2] == ['a kitchen', 'a lift']
     place.radius = 1.0
     found = robot.call(Recall, 'recall', place)
     assert [m.caption for m in found.memories] == ['a kitchen']
     assert found.memories[0].distance == pytest.approx(0.5)
-    at = Recall.Request(use_time=True, time=time_to_msg(T0 + 25 * NS))
+    at = Recall.Request(time=time_to_msg(T0 + 25 * NS))
     found = robot.call(Recall, 'recall', at)
     assert found.memories[0].caption == 'a lift'
     assert found.memories[0].time_offset == pytest.approx(-2.0)
@@ -84,7 +84,7 @@ def test_every_one_of_many_requests_at_once_gets_a_response(robot, memory):
 
 def test_text_ranks_and_the_place_is_measured(robot, memory):
     remember_three(robot)
-    request = Recall.Request(text='lift', use_place=True, place=Point(x=1.0))
+    request = Recall.Request(text='lift', position=Point(x=1.0))
     first = robot.call(Recall, 'recall', request).memories[0]
     assert (first.caption, first.distance) == ('a lift', pytest.approx(8.0))
 
@@ -135,7 +135,7 @@ def test_garbage_captions_are_rejected_and_the_node_goes_on(robot, memory):
 
 
 def test_notes_are_remembered_with_place_and_two_of_the_same_instant_stay_two(robot, memory):
-    request = Remember.Request(text='The key is under the mat.', use_pose=True, robot='r2', map_id='cellar')
+    request = Remember.Request(text='The key is under the mat.', use_pose=True, robot='r2', map='cellar')
     request.pose.header.stamp = time_to_msg(T0)
     request.pose.header.frame_id = 'odom'
     request.pose.pose.position.x = 2.0
@@ -145,7 +145,7 @@ def test_notes_are_remembered_with_place_and_two_of_the_same_instant_stay_two(ro
     request.text = 'The bin is full.'
     second = robot.call(Remember, 'remember', request)
     assert first.id != second.id
-    found = robot.call(Recall, 'recall', Recall.Request(text='key', source='person', robot='r2')).memories
+    found = robot.call(Recall, 'recall', Recall.Request(text='key', source='person', robot=['r2'])).memories
     assert found[0].caption == 'The key is under the mat.'
     assert (found[0].placed, found[0].pose.pose.position.x) == (True, 2.0)
     assert (found[0].pose.header.frame_id, found[0].map_id) == ('odom', 'cellar')
@@ -182,10 +182,10 @@ def test_a_note_with_a_broken_pose_is_refused(robot, memory):
 def test_forget_needs_a_condition_and_deletes_what_it_says(robot, memory):
     stored = remember_three(robot)
     assert robot.call(Forget, 'forget', Forget.Request()).error_code == Forget.Response.INVALID_REQUEST
-    no_radius = Forget.Request(use_place=True)
+    no_radius = Forget.Request(use_near=True)
     assert robot.call(Forget, 'forget', no_radius).error_code == Forget.Response.INVALID_REQUEST
-    assert robot.call(Forget, 'forget', Forget.Request(ids=[stored[0].id])).count == 1
-    near = Forget.Request(use_place=True, place=Point(x=5.0), radius=1.0)
+    assert robot.call(Forget, 'forget', Forget.Request(id=[stored[0].id])).count == 1
+    near = Forget.Request(near=Point(x=5.0), radius=1.0)
     assert robot.call(Forget, 'forget', near).count == 1
     left = robot.call(Recall, 'recall', Recall.Request()).memories
     assert [m.caption for m in left] == ['a lift']
@@ -205,11 +205,15 @@ def test_keyframes_come_back(robot, memory):
 @pytest.mark.parametrize(
     'request_',
     [
-        Recall.Request(use_place=True, place=Point(x=math.nan)),
-        Recall.Request(use_place=True, radius=-1.0),
+        Recall.Request(position=Point(x=math.nan)),
+        Recall.Request(position=Point(y=math.inf)),
+        Recall.Request(near=Point(x=math.nan), radius=1.0),
+        Recall.Request(use_position=True, radius=-1.0),
+        Recall.Request(use_position=True, radius=math.nan),
+        Recall.Request(radius=1.0),
         Recall.Request(source='nobody'),
-        Recall.Request(order='colour'),
-        Recall.Request(order='place'),
+        Recall.Request(around=True, position=Point(x=1.0), use_time=True),
+        Recall.Request(limit=1001),
     ],
 )
 def test_requests_without_sense_are_refused(robot, memory, request_):

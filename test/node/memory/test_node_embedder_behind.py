@@ -76,7 +76,7 @@ def test_what_needs_the_embedder_waits_for_it(robot, slow, node):
     captions = robot.talk(MemoryMsg, 'captions')
     captions.publish(caption(0, 'a red door'))
     robot.wait(lambda: node.diagnose()[2]['waiting'] == 1, 'the caption in the queue')
-    assert robot.call(Recall, 'recall', Recall.Request(use_place=True, place=Point())).total == 0
+    assert robot.call(Recall, 'recall', Recall.Request(use_position=True, position=Point())).total == 0
     client = robot.client.create_client(Remember, 'remember')
     assert client.wait_for_service(10.0)
     noted = client.call_async(Remember.Request(text='a note'))

@@ -105,15 +105,15 @@ def test_captions_that_are_too_long_are_counted_and_the_node_goes_on(robot, uri)
 
 LONG = [
     (Recall, 'recall', Recall.Request(text='x' * 10_001)),
-    (Recall, 'recall', Recall.Request(robot='x' * 201)),
+    (Recall, 'recall', Recall.Request(robot=['x' * 201])),
     (Remember, 'remember', Remember.Request(text='x' * 60_001)),
     (Remember, 'remember', Remember.Request(text='x', robot='x' * 201)),
-    (Forget, 'forget', Forget.Request(ids=['x'] * 10_001)),
+    (Forget, 'forget', Forget.Request(id=['x'] * 10_001)),
 ]
 
 
 @pytest.mark.parametrize(
-    ('kind', 'name', 'request_'), LONG, ids=['text', 'robot', 'note', 'note_robot', 'ids']
+    ('kind', 'name', 'request_'), LONG, ids=['text', 'robot', 'note', 'note_robot', 'id']
 )
 def test_requests_that_are_too_long_are_refused_with_what_is_allowed(robot, uri, kind, name, request_):
     robot.start(MemoryNode, uri=uri, embedder='hashing')

@@ -104,9 +104,7 @@ def test_captions_wait_while_the_server_is_away_and_are_stored_in_order_once_it_
     serve()
     robot.wait(lambda: node.diagnose()[2]['memories'] == len(LINES) + 1, 'all memories stored', 60.0)
     robot.wait(lambda: not node.diagnose()[1].count('reached'), 'no warning any more', 10.0)
-    request = Recall.Request(
-        order='around', use_time=True, time=time_to_msg(T0 + 25 * NS), limit=20, source='captioner'
-    )
+    request = Recall.Request(around=True, time=time_to_msg(T0 + 25 * NS), limit=20, source='captioner')
     found = robot.call(Recall, 'recall', request).memories
     assert [m.caption for m in found] == LINES
     assert all(m.keyframes for m in found)

@@ -80,7 +80,7 @@ def test_what_was_changed_by_others_is_read_before_anything_is_stored(robot, mem
     if what == 'rename':
         assert not correct(robot, 'rename', name='chalice').error_msg
     else:
-        assert robot.call(ForgetSrv, 'forget', ForgetSrv.Request(ids=['object-0000'])).count == 1
+        assert robot.call(ForgetSrv, 'forget', ForgetSrv.Request(id=['object-0000'])).count == 1
     for change in (lambda: kept.add([observed(0)]), lambda: kept.add([], ['object-0001'])):
         with pytest.raises(ObjectsChanged, match='read them again'):
             change()
@@ -170,7 +170,7 @@ def test_each_correction_is_stored_and_can_be_taken_back(robot, memory, kept):
         ('split', {'time': time_to_msg(T0)}, 'both before that time and since'),
         ('merge', {'other': 'nobody'}, 'there is no object'),
         ('merge', {'other': 'object-0000'}, 'two objects'),
-        ('gone', {'map_id': 'cellar'}, 'not on'),
+        ('gone', {'map': 'cellar'}, 'not on'),
         ('rename', {'name': 'x' * 1000}, 'characters'),
     ],
 )

@@ -44,18 +44,21 @@ def deeds(robot, tmp_path: Path):
         ({'object': 'cup', 'order': 'longest'}, [3, 1, 0]),
         ({'object': 'red cup', 'receptacle': 'shelf'}, [1]),
         ({'place': 'hall'}, [2]),
-        ({'outcomes': ['failed', 'cancelled']}, [1]),
+        ({'outcome': ['failed', 'cancelled']}, [1]),
         ({'attribute': 'blue'}, [3]),
         ({'after': time_to_msg(T0 + 150 * NS), 'limit': 1}, [2]),
         ({'before': time_to_msg(T0 + 60 * NS)}, [0, 1]),
         ({'after_deed': 'put the red cup'}, [2, 3]),
         ({'after_deed': 'picked the red cup', 'before_deed': 'docked'}, [1]),
         ({'before_deed': 'docked', 'right': True}, [1]),
-        ({'use_at': True, 'at': time_to_msg(T0 + 62 * NS)}, [1]),
-        ({'order': 'nearest', 'use_here': True, 'here': Point(x=2.0), 'limit': 1}, [2]),
-        ({'match_map': True}, [0, 1, 2]),
-        ({'robots': ['r2']}, []),
+        ({'time': time_to_msg(T0 + 62 * NS)}, [1]),
+        ({'order': 'nearest', 'position': Point(x=2.0), 'limit': 1}, [2]),
+        ({'use_map': True}, [0, 1, 2]),
+        ({'robot': ['r2']}, []),
         ({'kind': 'place', 'never': 'receptacle'}, [0]),
+        ({'near': Point(x=3.0), 'radius': 1.5}, [2, 3]),
+        ({'near': Point(x=2.0), 'radius': 1.0, 'order': 'farthest', 'position': Point(x=2.9)}, [1, 2, 3]),
+        ({'during': 'picked the blue mug'}, []),
     ],
 )
 def test_deeds_are_found(deeds, fields, found):
@@ -63,6 +66,11 @@ def test_deeds_are_found(deeds, fields, found):
     assert response.error_msg == ''
     assert [(time_from_msg(msg.start) - T0) // (60 * NS) for msg in response.deeds] == found
     assert response.whole
+
+
+def test_without_a_limit_it_is_the_greatest(deeds, monkeypatch):
+    monkeypatch.setattr('remembr_ros.nodes.memory.services.MAX_LIMIT', 3)
+    assert [len(deeds(limit=limit).deeds) for limit in (0, 2, 4)] == [3, 2, 4]
 
 
 def test_how_long_and_how_far(deeds):
@@ -77,12 +85,14 @@ def test_how_long_and_how_far(deeds):
 @pytest.mark.parametrize(
     ('fields', 'why'),
     [
-        ({'outcomes': ['well']}, 'no outcome'),
+        ({'outcome': ['well']}, "outcome.0 is 'well': it has to be one of 'succeeded', 'failed',"),
         ({'order': 'nearest'}, 'needs a place'),
-        ({'order': 'nearest', 'use_here': True, 'here': Point(x=math.nan)}, 'is not a position'),
+        ({'order': 'nearest', 'position': Point(x=math.nan)}, 'is not a position'),
         ({'right': True}, 'give one'),
         ({'never': 'kind'}, 'never is'),
         ({'after_deed': 'played the piano'}, "no such deed as 'played the piano'"),
+        ({'limit': 1001}, 'limit is 1001: it has to be at most 1000'),
+        ({'after': time_to_msg(T0), 'after_deed': 'docked'}, 'after and after_deed are both given'),
         ({'object': 'x' * 10_000}, 'object has 10000 characters'),
     ],
 )

@@ -44,11 +44,11 @@ def captions(robot) -> set[str]:
 
 
 def test_around_gives_consecutive_memories_in_the_order_of_time(robot, memory):
-    request = Recall.Request(order='around', use_time=True, time=time_to_msg(T0 + 21 * NS), limit=3)
+    request = Recall.Request(around=True, time=time_to_msg(T0 + 21 * NS), limit=3)
     found = robot.call(Recall, 'recall', request).memories
     assert [m.caption for m in found] == ['a green chair', 'a blue lift', 'a white door']
     assert [round(m.time_offset) for m in found] == [-8, 0, 9]
-    refused = robot.call(Recall, 'recall', Recall.Request(order='around'))
+    refused = robot.call(Recall, 'recall', Recall.Request(around=True))
     assert refused.error_code == Recall.Response.INVALID_REQUEST
     client = RecallClient(robot.client, 20.0)
     hits = client.find(Query(time_ns=T0 + 21 * NS, around=True, limit=3))
@@ -60,11 +60,11 @@ def test_around_gives_consecutive_memories_in_the_order_of_time(robot, memory):
     ('condition', 'gone'),
     [
         ({'text': 'red'}, {'a red mug', 'a RED sign'}),
-        ({'robot': 'b'}, {'a green chair', 'a white door'}),
-        ({'map_id': 'cellar'}, {'a white door', 'a RED sign'}),
-        ({'match_map': True}, {'a red mug', 'a green chair', 'a blue lift'}),
+        ({'robot': ['b']}, {'a green chair', 'a white door'}),
+        ({'map': 'cellar'}, {'a white door', 'a RED sign'}),
+        ({'use_map': True}, {'a red mug', 'a green chair', 'a blue lift'}),
         ({'source': 'person'}, {'a RED sign'}),
-        ({'text': 'red', 'robot': 'a', 'match_map': True}, {'a red mug'}),
+        ({'text': 'red', 'robot': ['a'], 'use_map': True}, {'a red mug'}),
     ],
 )
 def test_forget_looks_first_and_then_deletes_just_that(robot, memory, condition, gone):

@@ -164,7 +164,7 @@ def test_what_was_forgotten_does_not_come_back(robot, memory):
     eyes = Eyes(robot, node)
     eyes.show(mug_scene(), 60)
     [mug] = robot.wait(lambda: find(robot), 'stored')
-    assert robot.call(Forget, 'forget', Forget.Request(ids=[mug.memory.id])).count == 1
+    assert robot.call(Forget, 'forget', Forget.Request(id=[mug.memory.id])).count == 1
     eyes.show(mug_scene(left=10), 130)
     [other] = robot.wait(lambda: find(robot), 'stored')
     assert other.memory.start.sec > mug.memory.end.sec

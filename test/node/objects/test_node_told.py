@@ -101,7 +101,7 @@ class Drive:
         assert not +worker.left_out
         node.trigger_deactivate()
         assert worker.ended(10.0)
-        request = FindObjects.Request(robots=[name], limit=1000)
+        request = FindObjects.Request(robot=[name], limit=1000)
         return self._robot.call(FindObjects, 'find_objects', request).objects
 
 

@@ -80,7 +80,7 @@ def test_it_ends_when_a_slow_captioner_has_described_all_and_all_is_stored(robot
     assert (held.node._worker.waiting, waiting.poll()) == (SEGMENTS, None)
     held.go.set()
     assert waiting.wait(60.0) == 0
-    found = robot.call(Recall, 'recall', Recall.Request(limit=20, order='newest')).memories
+    found = robot.call(Recall, 'recall', Recall.Request(limit=20)).memories
     assert [msg.caption for msg in found] == ['a red door'] * SEGMENTS
 
 

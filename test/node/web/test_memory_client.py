@@ -1,5 +1,6 @@
 """What the page wants of the memory node, through its services."""
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,9 @@ import pytest
 
 from remembr_msgs.srv import GetKeyframe, Outline, Recall
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
+from remembr_ros.forms.events import NoteForm
+from remembr_ros.forms.fields import Nanoseconds
+from remembr_ros.forms.forget import ForgetForm
 from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.deeds.deed import deed
@@ -69,7 +73,7 @@ def test_a_picture_is_got_by_its_name_and_goes_with_its_memory(client, store):
     (shown,) = (memory for memory in store.all() if memory.keyframes)
     (name,) = shown.keyframes
     assert client.picture(name) == store.keyframe(shown.id)
-    assert client.forget([shown.id]) == 1
+    assert client.forget(ForgetForm(id=(shown.id,))) == 1
     with pytest.raises(InvalidRequest, match='no keyframe'):
         client.picture(name)
     assert not (store.keyframes.folder / name[:2] / name).exists()
@@ -83,12 +87,17 @@ def test_no_name_leads_out_of_the_folder_of_pictures(robot, store, name):
 
 
 def test_a_note_is_stored_where_it_was_made(client, store):
-    identity = client.note('the spare key', Pose(1.0, 2.0, 0.0, 0.5), map_id='cellar')
-    (kept,) = store.get([identity])
+    note = NoteForm(text='the spare key', position=(1.0, 2.0, 0.0), yaw=0.5, map='cellar')
+    before_ns = time.time_ns()
+    (kept,) = store.get([client.note(note)])
     assert (kept.caption, kept.source, kept.map_id) == ('the spare key', 'person', 'cellar')
     assert kept.pose.position == (1.0, 2.0, 0.0)
-    (kept,) = store.get([client.note('nowhere', None, map_id='')])
+    assert kept.pose.yaw == pytest.approx(0.5)
+    assert before_ns <= kept.start_ns <= time.time_ns()
+    (kept,) = store.get([client.note(NoteForm(text='nowhere'))])
     assert kept.pose is None
+    (kept,) = store.get([client.note(NoteForm(text='of then', time=Nanoseconds(T0 + 5), robot='b'))])
+    assert (kept.start_ns, kept.robot) == (T0 + 5, 'b')
 
 
 def test_a_deed_goes_through_the_events_node(robot, client, store):
@@ -119,7 +128,7 @@ def test_the_events_node_may_take_longer_than_others(robot, monkeypatch):
 
 
 def test_too_many_ids_are_refused(robot, store):
-    response = robot.call(Recall, 'recall', Recall.Request(ids=['a'] * 1001))
+    response = robot.call(Recall, 'recall', Recall.Request(id=['a'] * 1001))
     assert (response.error_code, 'at most 1000' in response.error_msg) == (
         Recall.Response.INVALID_REQUEST,
         True,
@@ -127,6 +136,30 @@ def test_too_many_ids_are_refused(robot, store):
 
 
 def test_forgetting_nothing_in_particular_is_refused(client, store):
-    with pytest.raises(InvalidRequest, match='give ids'):
-        client.forget([])
+    for forget in (client.forget, client.doomed):
+        with pytest.raises(InvalidRequest, match='give id, text'):
+            forget(ForgetForm())
     assert len(store.all()) == 7
+
+
+def test_what_would_be_forgotten_is_told_before_it_is(client, store):
+    form = ForgetForm(text='THING', robot=('b',), near=(4.0, 1.0, 0.0), radius=1.5)
+    foreseen = client.doomed(form)
+    assert [memory.caption for memory in store.get(foreseen)] == ['thing 5']
+    assert len(store.all()) == 7
+    assert client.forget(form) == 1
+    assert (len(store.all()), store.get(foreseen)) == (6, [])
+
+
+@pytest.mark.parametrize(
+    'form',
+    [
+        ForgetForm(text='thing', before=Nanoseconds(0)),
+        ForgetForm(text='thing', after=Nanoseconds(2**62)),
+        ForgetForm(text='thing', near=(0.0, 0.0, 0.0), radius=0.0),
+        ForgetForm(text='thing', near=(1.0, 1.0, 0.5), radius=0),
+        ForgetForm(text='thing', map='cellar'),
+    ],
+)
+def test_no_condition_is_lost_on_the_way(client, store, form):
+    assert client.doomed(form) == []

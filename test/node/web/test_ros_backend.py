@@ -183,7 +183,7 @@ def test_the_agent_is_told_what_is_chosen(robot_of_drive, backend):
     ask_of(backend, 'Where?', chosen)
     ask_of(backend, 'Where?')
     assert [question.scope for question, _ in fake.questions] == [chosen, ANYTHING]
-    with pytest.raises(InvalidRequest, match='robots has'):
+    with pytest.raises(InvalidRequest, match='robot has'):
         ask_of(backend, 'Where?', Scope(robots=('x' * 201,)))
 
 

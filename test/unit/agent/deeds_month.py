@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from math import dist
 
+from remembr_ros.forms.events import EventForm
+from remembr_ros.forms.form import read
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.deeds.deed import told_deed
 from remembr_ros.memory.model.record import Memory, memory_id
 from remembr_ros.timestamps import NS
 
@@ -74,8 +75,8 @@ class Done:
         names = ('kind', 'object', 'receptacle', 'place', 'outcome', 'reason', 'text')
         about = {name: getattr(self, name) for name in names}
         position = (*self.at, 0.0)
-        told = told_deed(begin=str(begin), end=str(end), position=position, travelled=self.metres, **about)
-        return told.memory('r')
+        told = {'begin': begin, 'end': end, 'position': position, 'travelled': self.metres, **about}
+        return read(EventForm, told).deed().memory('r')
 
 
 @dataclass

@@ -13,6 +13,9 @@ import pytest
 from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.agent.planner import Progress
 from remembr_ros.errors import Cancelled, InvalidRequest
+from remembr_ros.forms.events import NoteForm
+from remembr_ros.forms.fields import Nanoseconds
+from remembr_ros.forms.forget import ForgetForm
 from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.deeds.deed import deed, facts_of
@@ -129,7 +132,8 @@ class BackendContract:
             pytest.fail('nobody asked')
 
         backend.listen(Listeners(told.set, on_answer))
-        memory_id = backend.note('The <b>fuse box</b>.', Pose(1.0, 2.0, 0.0, 0.5), map_id='cellar')
+        said = NoteForm(text='The <b>fuse box</b>.', position=(1.0, 2.0, 0.0), yaw=0.5, map='cellar')
+        memory_id = backend.note(said)
         try:
             assert told.wait(PATIENCE_S)
             (memory,) = backend.get([memory_id])
@@ -142,19 +146,44 @@ class BackendContract:
             assert memory.pose.position == (1.0, 2.0, 0.0)
             assert memory.pose.yaw == pytest.approx(0.5)
             told.clear()
-            assert backend.forget([memory_id], dry_run=True) == 1
+            assert backend.doomed(ForgetForm(id=(memory_id,))) == [memory_id]
             assert backend.get([memory_id]) == [memory]
         finally:
-            assert backend.forget([memory_id]) == 1
+            assert backend.forget(ForgetForm(id=(memory_id,))) == 1
         assert told.wait(PATIENCE_S)
         assert backend.get([memory_id]) == []
-        assert backend.forget([memory_id]) == 0
+        assert backend.doomed(ForgetForm(id=(memory_id,))) == []
+        assert backend.forget(ForgetForm(id=(memory_id,))) == 0
+
+    def test_a_note_is_of_when_and_of_whom_it_says_and_forgotten_by_what_it_is(
+        self, backend: Backend
+    ) -> None:
+        if Ability.NOTE not in backend.abilities:
+            pytest.skip('it cannot write')
+        texts = {DRIVE[0].start_ns + 7: 'Pumpkins were here.', DRIVE[0].start_ns + 9: 'Melons were here.'}
+        ids = [
+            backend.note(NoteForm(text=text, robot='b', time=Nanoseconds(time_ns), map='cellar'))
+            for time_ns, text in texts.items()
+        ]
+        try:
+            memories = backend.get(ids)
+            assert {one.start_ns: one.caption for one in memories} == texts
+            assert {(one.robot, one.map_id, one.pose) for one in memories} == {('b', 'cellar', None)}
+            assert backend.doomed(ForgetForm(text='PUMPKIN', source='person', map='cellar')) == ids[:1]
+            assert backend.doomed(ForgetForm(text='pumpkin', robot='a')) == []
+            assert backend.forget(ForgetForm(text='pumpkin', robot='b')) == 1
+            assert backend.get(ids) == memories[1:]
+        finally:
+            assert backend.forget(ForgetForm(id=tuple(ids))) >= 1
+        for nothing in (backend.doomed, backend.forget):
+            with pytest.raises(InvalidRequest, match='nothing says what to forget'):
+                nothing(ForgetForm())
 
     def test_a_note_without_words_is_refused(self, backend: Backend) -> None:
         if Ability.NOTE not in backend.abilities:
             pytest.skip('it cannot write')
         with pytest.raises(InvalidRequest):
-            backend.note(' \n', None, map_id='')
+            backend.note(NoteForm(text=' \n'))
 
     def test_stores_a_deed_and_says_so(self, backend: Backend) -> None:
         if Ability.NOTE not in backend.abilities:
@@ -181,7 +210,7 @@ class BackendContract:
             assert second.start_ns == second.end_ns >= before_ns
             assert backend.tell(picked) == first.id
         finally:
-            assert backend.forget(ids) == 2
+            assert backend.forget(ForgetForm(id=tuple(ids))) == 2
 
     def test_names_a_place_and_takes_its_name_away(self, backend: Backend) -> None:
         if Ability.NOTE not in backend.abilities:
@@ -200,7 +229,7 @@ class BackendContract:
             with pytest.raises(InvalidRequest, match='already'):
                 backend.name_place(place('Kitchen', center=(50, 50), radius=1.0, now_ns=backend.now_ns()))
         finally:
-            assert backend.forget([identity]) == 1
+            assert backend.forget(ForgetForm(id=(identity,))) == 1
         with pytest.raises(InvalidRequest, match="no place called 'kitchen'"):
             backend.recall.find(Query(scope=Scope(place='kitchen')))
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.agent.planner import OnProgress, Progress
 from remembr_ros.errors import Cancelled, InvalidRequest, NotConfirmed, RemembrError
+from remembr_ros.forms.events import NoteForm
+from remembr_ros.forms.forget import ForgetForm
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.memory.deeds.deed import Deed
 from remembr_ros.memory.model.outline import Outline
@@ -93,32 +95,41 @@ class FakeBackend:
         hit = Hit(self.memories[0], 0.9, passages=('A red mug.',))
         return Answer(Kind.TEXT, 'Near the wall.', 'offline', evidence=(hit,))
 
-    def forget(self, ids: Sequence[str], *, dry_run: bool = False) -> int:
+    def doomed(self, form: ForgetForm) -> list[str]:
         self._check()
-        gone = self.get(ids)
-        if dry_run:
-            return len(gone)
-        self.memories = [memory for memory in self.memories if memory not in gone]
+        ids, scope, text = form.conditions()
+        scope = Places(self.memories).within(scope)
+        return [
+            memory.id
+            for memory in self.memories
+            if (ids is None or memory.id in ids)
+            and scope.admits(memory)
+            and text.lower() in ' '.join((memory.caption, *memory.scene_text)).lower()
+        ]
+
+    def forget(self, form: ForgetForm) -> int:
+        gone = self.doomed(form)
+        self.memories = [memory for memory in self.memories if memory.id not in gone]
         if self.listeners:
             self.listeners.on_memories()
         return len(gone)
 
-    def note(self, text: str, pose: Pose | None, *, map_id: str) -> str:
+    def note(self, form: NoteForm) -> str:
         self._check()
-        if not text.strip():
+        if not form.text.strip():
             raise InvalidRequest('a note needs a text')
         number = len(self.memories)
-        stamp_ns = LAST_NS + number
+        stamp_ns = LAST_NS + number if form.time is None else form.time
         self.memories.append(
             Memory(
                 f'n{number}',
-                'a',
+                form.robot or 'a',
                 stamp_ns,
                 stamp_ns,
-                text,
-                pose,
+                form.text,
+                form.pose,
                 frame_id='map',
-                map_id=map_id,
+                map_id=form.map,
                 source='person',
             )
         )

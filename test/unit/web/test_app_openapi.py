@@ -19,6 +19,8 @@ DOCUMENTED = {
     'GET /api/places',
     'GET /api/places/found',
     'POST /api/places',
+    'GET /api/deeds',
+    'POST /api/forget',
     'GET /api/objects', 'GET /api/objects/{object_id}', 'POST /api/objects/{object_id}',
 }  # fmt: skip
 

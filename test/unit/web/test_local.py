@@ -9,6 +9,8 @@ import pytest
 from remembr_ros.agent.build import AgentConfig, build_agent
 from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import InvalidRequest, NavigationUnavailable, StoreUnavailable
+from remembr_ros.forms.events import NoteForm
+from remembr_ros.forms.forget import ForgetForm
 from remembr_ros.memory.deeds.deed import TALK, deed
 from remembr_ros.memory.model.record import Observation
 from remembr_ros.memory.objects.corrections import ObjectCorrection
@@ -58,11 +60,11 @@ def test_what_can_only_be_read_is_not_changed(shared: MemoryStore) -> None:
     backend = local(shared, writable=False)
     assert backend.abilities == {Ability.ASK}
     with pytest.raises(InvalidRequest, match='only be read'):
-        backend.forget([DRIVE[0].id])
+        backend.forget(ForgetForm(id=(DRIVE[0].id,)))
     with pytest.raises(InvalidRequest, match='only be read'):
         backend.correct(ObjectCorrection('gone', 'cup'))
     with pytest.raises(InvalidRequest, match='only be read'):
-        backend.note('A note.', None, map_id='')
+        backend.note(NoteForm(text='A note.'))
     with pytest.raises(InvalidRequest, match='only be read'):
         backend.tell(deed(0, kind='dock'))
     assert len(backend.get([DRIVE[0].id])) == 1
@@ -82,7 +84,7 @@ def test_a_picture_goes_with_its_memory_and_the_state_tells_of_it(tmp_path: Path
     store.add(OBSERVATIONS)
     (memory,) = backend.get([PICTURED[0].id])
     assert backend.state()[0].values['pictures'] == '2'
-    assert backend.forget([memory.id]) == 1
+    assert backend.forget(ForgetForm(id=(memory.id,))) == 1
     with pytest.raises(InvalidRequest):
         backend.picture(memory.keyframes[0])
     assert backend.state()[0].values['pictures'] == '1'
@@ -97,20 +99,20 @@ def test_what_would_go_counts_the_answers_that_rest_on_it(tmp_path: Path) -> Non
     with open_store(str(tmp_path / 'm.db'), HashingEmbedder()) as store:
         backend = local(store)
         store.add([Observation(DRIVE[0])])
-        seen = backend.note('A purple unicorn.', None, map_id='')
+        seen = backend.note(NoteForm(text='A purple unicorn.'))
         told = deed(LAST_NS, kind='answer', text='Perhaps it is a unicorn', evidence=(seen,))
-        store.add([Observation(told.memory('robbie', TALK))])
-        assert backend.forget([seen], dry_run=True) == 2
-        assert backend.forget([seen]) == 2
+        (answer,) = store.add([Observation(told.memory('robbie', TALK))])
+        assert set(backend.doomed(ForgetForm(id=(seen,)))) == {seen, answer.id}
+        assert backend.forget(ForgetForm(id=(seen,))) == 2
 
 
 def test_a_note_or_a_deed_is_of_the_only_robot_that_remembers(tmp_path: Path) -> None:
     with open_store(str(tmp_path / 'm.db'), HashingEmbedder()) as store:
         backend = local(store)
-        ids = [backend.note('A first note.', None, map_id='')]
+        ids = [backend.note(NoteForm(text='A first note.'))]
         store.add([one for one in OBSERVATIONS if one.memory.robot == 'a'][:1])
-        backend.forget(ids)
-        ids.append(backend.note('A second one.', None, map_id=''))
+        backend.forget(ForgetForm(id=tuple(ids)))
+        ids.append(backend.note(NoteForm(text='A second one.')))
         ids += [backend.tell(deed(0, kind='dock', robot=name)) for name in ('', 'b')]
         assert [memory.robot for memory in backend.get(ids)] == ['a', 'a', 'b']
 

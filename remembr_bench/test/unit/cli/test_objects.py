@@ -41,7 +41,7 @@ def test_it_writes_figures_a_table_and_recordings(command: Run, tmp_path: Path) 
     )
     assert code == 0, err
     assert json.loads(out)['objects'] > 30
-    code, out, _ = command('objects', '--memory', memory, '--class', 'table')
+    code, out, _ = command('objects', '--memory', memory, '--called', 'table')
     assert code == 0
     assert 'table' in out
 

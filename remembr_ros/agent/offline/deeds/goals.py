@@ -38,8 +38,9 @@ def answer_goal(request: Request, question: Question, recall: Recall, scope: Sco
     :param scope: the time, the robots and the map that the wish is about
     :raises StoreUnavailable: there is no store
     """
-    asked, anytime = read_goal(request.plain), replace(scope, after_ns=None, before_ns=None)
-    if asked is None or not recall.count(replace(anytime, source=AGENT)):
+    anytime = replace(scope, after_ns=None, before_ns=None)
+    # Counted first: to parse a sentence loads a model, which takes longer than all the rest.
+    if not recall.count(replace(anytime, source=AGENT)) or (asked := read_goal(request.plain)) is None:
         return None
     log, at_ns = _Log(recall, anytime), request.window.at_ns
     asked = read_goal(request.plain, log.names) or asked

@@ -1,5 +1,6 @@
 """Reads a wish to be taken to what the robot did something to: 'Go to the table that you put it on'."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -10,7 +11,7 @@ from remembr_ros.agent.model.quoting import any_case, cardinal, ordinal
 from remembr_ros.agent.offline.reader.sides import find_sides
 from remembr_ros.agent.offline.word_classes import classes_of, word_class
 from remembr_ros.memory.deeds.query import HANDLING, DeedOrder, DeedQuery
-from remembr_ros.memory.deeds.verbs import base
+from remembr_ros.memory.deeds.verbs import base, is_deed
 from remembr_ros.memory.matching.terms import stem, words
 
 _LEAD = any_case(
@@ -82,6 +83,8 @@ class GoalRequest:
 _HANDLED, _MOVED = (frozenset(map(base, word_class(name))) for name in ('handled', 'moved'))
 _PARTS, _PHASES, _TAKING = map(word_class, ('parts', 'phases', 'taking'))
 _INTO, _OUT, _INTERACTIONS = map(word_class, ('into', 'out', 'interactions'))
+_VERBAL = re.compile(r'(?:ed|ing|en|st|nd|rd|th)$|^un')
+"""What may be a participle, a superlative or an ordinal."""
 _ANY = ('a', 'an', 'any', 'some', 'one')
 _TIMES = {'once': 1, 'twice': 2, 'thrice': 3}
 _LONG = dict.fromkeys(word_class('longest') | {'most'}, 1)
@@ -120,6 +123,8 @@ def read_goal(text: str, names: Iterable[str] = ()) -> GoalRequest | None:
     wished = wished[lead.end() :]
     for pattern, plain in _PLAIN:
         wished = pattern.sub(plain, wished)
+    if _names_alone(wished):
+        return None
     # The model knows sentences with a subject better than commands.
     goal = _WishTree(parse_named(f'You go to {wished.rstrip(" .?!,")}.', names)).read()
     if goal is None or not (listed or ordered or far):
@@ -127,6 +132,12 @@ def read_goal(text: str, names: Iterable[str] = ()) -> GoalRequest | None:
     sequence = [nth for word in words(listed['listed']) if (nth := ordinal(word))] if listed else []
     choice = Choice.FARTHEST if far and far['far'] else Choice.NEAREST if far else Choice.IN_ORDER
     return replace(goal, choice=choice, sequence=tuple(sequence))
+
+
+def _names_alone(wished: str) -> bool:
+    """Tell whether a wish is but a name, which says of no deed: to parse that would load a model in vain."""
+    named = words(re.sub(r'^(?:the|an?|my|your) ', '', wished))
+    return len(named) == 1 or (len(named) < 4 and not any(_VERBAL.search(w) or is_deed(w) for w in named))
 
 
 class _WishTree:

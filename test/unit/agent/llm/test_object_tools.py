@@ -57,7 +57,7 @@ def test_what_is_on_the_table_is_found_and_cited() -> None:
 def test_a_label_is_as_good_as_a_name_and_what_became_of_a_thing_is_told() -> None:
     answer, chat = ask(
         'Where is the vase?',
-        calls(('find_objects', {'called': 'vase'}), ('find_objects', {'state': 'moved'})),
+        calls(('find_objects', {'called': 'vase'}), ('find_objects', {'moved': True})),
         calls(('object_history', {'ids': ['m1', 'm2']})),
         calls(('answer', {'kind': 'position', 'text': 'The vase', 'ids': ['m1']})),
     )

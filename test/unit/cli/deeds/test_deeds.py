@@ -4,16 +4,16 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from remembr_ros.embedding.embedders import HashingEmbedder
+from remembr_ros.forms.deeds import DeedsForm
+from remembr_ros.forms.scope import ScopeForm
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.deeds.deed import deed
-from remembr_ros.memory.deeds.query import DeedQuery
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
 from remembr_ros.timestamps import NS, parse_time
@@ -166,23 +166,23 @@ def test_what_is_no_deed_has_its_own_times_and_facts(
 @pytest.mark.parametrize(
     ('options', 'said'),
     [
-        (['--outcome', 'well'], "invalid choice: 'well'"),
+        (['--outcome', 'well'], "outcome.0 is 'well': it has to be one of 'succeeded'"),
         (['--nth', '0'], 'nth counts from 1'),
-        (['--nth', 'one'], 'invalid int value'),
+        (['--nth', 'one'], "--nth is 'one': it has to be a whole number"),
         (['--limit', '0'], 'at least 1'),
         (['--order', 'nearest'], 'nearest needs a place to start from'),
-        (['--order', 'prettiest'], 'invalid choice'),
-        (['--order', 'nearest', '--here', 'nan', '0', '0'], 'is not a coordinate'),
-        (['--here', '1e300', '0', '0', '--order', 'nearest'], 'is not a position'),
+        (['--order', 'prettiest'], "--order is 'prettiest': it has to be one of 'first'"),
+        (['--order', 'nearest', '--position', 'nan', '0', '0'], 'is not a position'),
+        (['--position', '1e300', '0', '0', '--order', 'nearest'], 'is not a position'),
         (['--right'], 'give one'),
         (['--right', '--after', '2026-11-20'], 'give one'),
         (['--right', '--after', 'opened', '--before', 'docked'], 'give one'),
-        (['--never', 'kind'], 'invalid choice'),
-        (['--at', 'soon'], "'soon' is not a time"),
+        (['--never', 'kind'], "--never is 'kind': it has to be one of 'object'"),
+        (['--time', 'soon'], "'soon' is not a time"),
         (['--after', 'played the piano'], "no such deed as 'played the piano': give a time"),
         (['--before', 'played the piano', '--after', 'opened'], "'played the piano'"),
         (['--after', 'opened', '--robot', 'r2'], "no such deed as 'opened'"),
-        (['--after', ''], "no such deed as ''"),
+        (['--after', ''], "--after is '': '' is not a time"),
         (['--after', '1e999'], "no such deed as '1e999'"),
         (['--before', 'x' * 10_000], 'or words of a deed that is remembered'),
         (['--after', '2027', '--before', '2026'], 'the time window is empty'),
@@ -197,9 +197,17 @@ def test_what_makes_no_sense_is_refused(
     assert len(error) < 3000
 
 
-@pytest.mark.parametrize('name', ['kind', 'object', 'receptacle', 'place', 'attribute', 'robot', 'map-id'])
+@pytest.mark.parametrize('name', ['kind', 'object', 'receptacle', 'place', 'attribute', 'robot', 'map'])
 def test_a_long_word_finds_nothing(command_json: RunJson, memory: list[str], name: str) -> None:
     assert command_json('deeds', *memory, f'--{name}', 'x' * 10_000)['total'] == 0
+
+
+@pytest.mark.parametrize('name', ['kind', 'place', 'robot', 'map'])
+def test_a_word_that_is_too_long_is_refused_by_its_option(command: Run, memory: list[str], name: str) -> None:
+    code, out, error = command('deeds', *memory, f'--{name}', 'x' * 10_001)
+    assert (code, out) == (2, '')
+    assert f'--{name}' in error
+    assert 'at most 10000 characters' in error
 
 
 def test_there_is_no_memory(command: Run, tmp_path: Path) -> None:
@@ -217,4 +225,5 @@ def test_nothing_is_changed(command: Run, memory: list[str]) -> None:
 def test_every_field_is_documented() -> None:
     text = (Path(__file__).resolve().parents[4] / 'docs' / 'deeds.md').read_text()
     asking = text[text.index('## Asking') : text.index('## What the graph tells')]
-    assert [field.name for field in fields(DeedQuery) if f'`{field.name}`' not in asking] == []
+    own = DeedsForm.model_fields.keys() - ScopeForm.model_fields.keys()
+    assert [name for name in own | {'after', 'before', 'place'} if f'`{name}`' not in asking] == []

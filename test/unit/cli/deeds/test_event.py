@@ -53,7 +53,7 @@ def test_all_options(command_json: RunJson, options: list[str]) -> None:
     made = command_json(
         *('event', '--kind', 'place', '--object', 'mug', '--receptacle', 'sink', '--place', 'kitchen'),
         *('--begin', '2026-11-20T09:00:00Z', '--end', '2026-11-20T09:01:00Z', '--outcome', 'failed'),
-        *('--reason', 'it is full', '--position', '1', '-2', '0', '--robot', 'r2', '--map-id', 'm', *options),
+        *('--reason', 'it is full', '--position', '1', '-2', '0', '--robot', 'r2', '--map', 'm', *options),
     )
     assert made['caption'] == 'Failed to put the mug on the sink (kitchen): it is full'
     assert (made['robot'], made['map_id'], made['position']) == ('r2', 'm', [1.0, -2.0, 0.0])
@@ -103,10 +103,10 @@ def test_what_begins_and_then_ends_is_one_deed(
         (line(1, position='here'), 'line 2: '),
         (line(1, position=['a', 'b', 'c']), 'line 2: '),
         ({'kind': 'pick'}, 'line 2: it needs a begin'),
-        (line(1, begin='soon'), "line 2: 'soon'"),
+        (line(1, begin='soon'), "line 2: begin is 'soon': 'soon' is not a time"),
         (line(1, end='2026-11-20T08:00:00Z'), 'line 2: the deed ends before it begins'),
         (line(1, outcome='well'), "line 2: outcome is 'well'"),
-        (line(1, position=[1, 2]), 'line 2: [1, 2] is not a position'),
+        (line(1, position=[1]), 'line 2: position is [1]: it has to be coordinates'),
         (line(1, position=[1e12, 0, 0]), 'line 2: '),
         (line(1, travelled='far'), "line 2: travelled is 'far'"),
         (line(1, travelled=-1), 'line 2: travelled is -1'),
@@ -183,7 +183,7 @@ def test_deeds_as_other_programs_write_them(
     command_json: RunJson, options: list[str], tmp_path: Path, written: Callable[..., str], encoding: str
 ) -> None:
     path = tmp_path / 'deeds.json'
-    lines = [line(0, position={'x': 1.0, 'y': 2, 'z': 0.5}), line(1, position=[1, 2, 0.5], object='Tür')]
+    lines = [line(0, position={'x': '1', 'y': 2, 'z': 0.5}), line(1, position=[1, 2, 0.5], object='Tür')]
     path.write_bytes(written(lines).encode(encoding))
     assert command_json('event', '--file', str(path), *options)['deeds'] == 2
     assert [one['position'] for one in deeds(command_json, options)] == [[1.0, 2.0, 0.5]] * 2
@@ -192,22 +192,17 @@ def test_deeds_as_other_programs_write_them(
 @pytest.mark.parametrize(
     ('text', 'said'),
     [
-        (json.dumps([line(0), line(1, begin='soon')]), "deed 2: 'soon'"),
+        (json.dumps([line(0), line(1, begin='soon')]), "deed 2: begin is 'soon': 'soon' is not a time"),
         (json.dumps([line(0), 7]), 'deed 2: 7 is no deed; give a JSON object'),
         (json.dumps([line(0)]) + json.dumps([line(1)]), 'line 1: it is no JSON (Extra data'),
         ('\n\nkind,object\npick,cup', 'line 3: it is no JSON'),
         (json.dumps(line(0)) + '\n\n{"kind": "pick"', 'line 3: it is no JSON'),
         (
             json.dumps(line(0, position={'lat': 1.0, 'lon': 2.0})),
-            "{'lat': 1.0, 'lon': 2.0} is not a position",
+            "position is {'lat': 1.0, 'lon': 2.0}: it has to be coordinates x, y and maybe z in metres",
         ),
-        (json.dumps(line(0, position={'x': '1', 'y': '2', 'z': '3'})), "['1', '2', '3'] is not a position"),
-        (
-            json.dumps(line(0, position={'x': 1, 'y': 2})),
-            '[1, 2] is not a position; give x, y and z in metres',
-        ),
-        (json.dumps(line(0, position=3)), '3 is not a position'),
-        (json.dumps(line(0, place=117)), 'line 1: place is 117: Input should be a valid string'),
+        (json.dumps(line(0, position=3)), 'position is 3: it has to be coordinates'),
+        (json.dumps(line(0, place=117)), 'line 1: place is 117: it has to be the name of a room or place'),
         ('  \n', 'has no deeds'),
     ],
 )

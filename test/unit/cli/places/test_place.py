@@ -26,10 +26,10 @@ def test_add_list_and_remove(command: Run, command_json: RunJson, memory) -> Non
     made = command_json('place', 'add', 'the kitchen', '--outline', *SQUARE, '--also', 'galley', *memory)
     assert names(made) == ['kitchen']
     assert made['places'][0]['outline'][2] == [4.0, 3.0]
-    command_json('place', 'add', 'dock', '--at', '9', '1', '0', '--radius', '0.5', *memory)
-    command_json('place', 'add', 'dock', '--at', '9', '1', '0', '--map-id', 'upper', *memory)
+    command_json('place', 'add', 'dock', '--position', '9', '1', '0', '--radius', '0.5', *memory)
+    command_json('place', 'add', 'dock', '--position', '9', '1', '0', '--map', 'upper', *memory)
     assert names(command_json('place', 'list', *memory)) == ['dock', 'kitchen', 'dock']
-    assert names(command_json('place', 'list', '--map-id', 'upper', *memory)) == ['dock']
+    assert names(command_json('place', 'list', '--map', 'upper', *memory)) == ['dock']
     code, out, _ = command('place', 'list', *memory)
     assert code == 0
     assert 'kitchen, galley  around (2.00, 1.50), 12.0 m2' in out
@@ -37,7 +37,7 @@ def test_add_list_and_remove(command: Run, command_json: RunJson, memory) -> Non
     code, _, err = command('place', 'remove', 'dock', *memory)
     assert code == 2
     assert "on the map '', 'upper'; name that map" in err
-    assert names(command_json('place', 'remove', 'Dock', '--map-id', 'upper', *memory)) == ['dock', 'kitchen']
+    assert names(command_json('place', 'remove', 'Dock', '--map', 'upper', *memory)) == ['dock', 'kitchen']
 
 
 def test_memories_know_their_place_also_those_before_it(command_json: RunJson, memory) -> None:
@@ -69,7 +69,7 @@ def test_a_place_is_found_only_where_it_is_asked_for(command_json: RunJson, comm
 @pytest.mark.parametrize('name', ['rooms.yaml', 'rooms.geojson'])
 def test_export_and_import(command_json: RunJson, memory, tmp_path: Path, name: str) -> None:
     command_json('place', 'add', 'kitchen', '--outline', *SQUARE, *memory)
-    command_json('place', 'add', 'dock', '--at', '9', '1', '0', *memory)
+    command_json('place', 'add', 'dock', '--position', '9', '1', '0', *memory)
     file = str(tmp_path / name)
     command_json('place', 'export', file, *memory)
     other = ('--memory', str(tmp_path / 'other.db'), '--embedder', 'hashing')
@@ -87,7 +87,7 @@ def test_export_and_import(command_json: RunJson, memory, tmp_path: Path, name: 
         (('add', 'Kitchen', '--at', '50', '0', '0'), 'there is a place called .kitchen. already'),
         (('remove', 'attic'), "no place called 'attic'; there are: kitchen"),
         (('import', 'none.yaml'), 'cannot be read'),
-        (('rooms',), 'give --map FILE'),
+        (('rooms',), 'give --map-file FILE'),
     ],
 )
 def test_what_makes_no_sense(command: Run, command_json: RunJson, memory, args, why: str) -> None:
@@ -126,11 +126,11 @@ def test_the_rooms_of_a_map(command_json: RunJson, memory, map_file: str, tmp_pa
         )
         command_json(*made, *memory)
     saved = str(tmp_path / 'found.yaml')
-    told = command_json('place', 'rooms', '--map', map_file, '--save', saved, *memory)
+    told = command_json('place', 'rooms', '--map-file', map_file, '--save', saved, *memory)
     assert sorted(names(told)) == ['kitchen', 'unnamed 2'] or sorted(names(told)) == ['kitchen', 'unnamed 1']
     guessed = {one['name']: one['guessed'] for one in told['places']}
     assert guessed['kitchen'] == '3 of 3 memories made there say so'
-    added = command_json('place', 'add', 'lab', '--at', '6', '2', '0', '--map', map_file, *memory)
+    added = command_json('place', 'add', 'lab', '--position', '6', '2', '0', '--map-file', map_file, *memory)
     assert added['places'][0]['radius'] is None
     assert len(added['places'][0]['outline']) >= 4
     again = command_json('place', 'rooms', '--map', map_file, *memory)
@@ -143,4 +143,4 @@ def test_that_no_room_was_found_is_told(command: Any, memory: Any, tmp_path: Pat
     (tmp_path / 'map.yaml').write_text('image: map.pgm\nresolution: 0.05\norigin: [0, 0, 0]\n')
     command('place', 'add', 'dock', '--at', '1', '1', '0', *memory)
     code, out, _ = command('place', 'rooms', '--map', tmp_path / 'map.yaml', *memory)
-    assert (code, 'no room was found in' in out) == (0, True)
+    assert (code, 'no room without a name was found in' in out) == (0, True)

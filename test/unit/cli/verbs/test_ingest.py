@@ -19,7 +19,7 @@ def test_a_recording_becomes_placed_memories_with_keyframes(
     command_json: RunJson, bag: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / 'memory.db'
-    result = command_json('ingest', bag, '--memory', path, *QUICKLY, '--robot', 'r2', '--map-id', 'first')
+    result = command_json('ingest', bag, '--memory', path, *QUICKLY, '--robot', 'r2', '--map', 'first')
     assert result['segments'] == result['remembered'] == result['memories'] == 3
     assert (result['image_topic'], result['captioner']) == ('/camera/compressed', 'none')
     assert result['duration_sec'] == pytest.approx(7.0)
@@ -58,7 +58,7 @@ def test_what_the_robot_did_is_remembered_once(command: Run, command_json: RunJs
     path, bag = tmp_path / 'memory.db', write_deeds(tmp_path)
     told = []
     for _ in range(2):
-        result = command_json('ingest', bag, '--memory', path, *QUICKLY, '--map-id', 'first')
+        result = command_json('ingest', bag, '--memory', path, *QUICKLY, '--map', 'first')
         assert (result['segments'], result['deeds'], result['memories']) == (7, 4, 11)
         told.append(command_json('recall', '--memory', path, '--source', 'agent', '--limit', '9')['memories'])
     assert told[0] == told[1]

@@ -45,7 +45,7 @@ def ids(command_json: RunJson, path: str, *arguments: Any) -> list[str]:
 def test_a_note_is_remembered_and_found(command: Run, command_json: RunJson, tmp_path: Path) -> None:
     path = tmp_path / 'new.db'
     text = 'The \U0001f511 of the "lab" is at Ann\'s; DROP TABLE --'
-    options = ['--memory', path, '--embedder', 'hashing', '--robot', 'r2', '--map-id', 'first']
+    options = ['--memory', path, '--embedder', 'hashing', '--robot', 'r2', '--map', 'first']
     noted = command_json(
         'remember', text, *options, '--position', '1', '-2', '0', '--yaw', '1.5', '--time', '1700000000'
     )
@@ -118,7 +118,7 @@ def test_wrong_usage_exits_with_2_and_changes_nothing(
 @pytest.mark.parametrize(
     'arguments',
     [
-        ['--text', 'corridor ' * 1200],
+        ['--text', 'corridor ' * 1100],
         ['--text', '\U0001f9d1\u200d\U0001f680\U0001f468\u200d\U0001f469'],
         ['--text', '\'"; drop table memories; -- \\ %s {} $(rm) \x00'],
         ['--text', "' or id != ''"],
@@ -140,6 +140,12 @@ def test_odd_recalls_are_answered(
         open_store(memory, HashingEmbedder(64)).close()
     found = command_json('recall', '--memory', memory, '--limit', '3', *arguments)['memories']
     assert len(found) == (3 if filled else 0)
+
+
+def test_a_text_that_is_too_long_to_be_compared_is_refused(command: Run, memory: str) -> None:
+    code, out, err = command('recall', 'corridor ' * 1200, '--memory', memory)
+    assert (code, out) == (2, '')
+    assert 'at most 10000 characters' in err
 
 
 @pytest.mark.parametrize(
@@ -320,7 +326,7 @@ def test_a_map_is_renamed_and_moved(command: Run, command_json: RunJson, memory:
 
 
 def test_two_maps_are_not_merged_by_a_rename(command: Run, memory: str) -> None:
-    command('remember', 'x', '--map-id', 'first', '--memory', memory)
+    command('remember', 'x', '--map', 'first', '--memory', memory)
     code, _, err = command('map', 'rename', 'first', '', '--memory', memory)
     assert (code, 'remembr map transform' in err) == (2, True)
 

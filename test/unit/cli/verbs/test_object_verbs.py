@@ -147,7 +147,7 @@ def test_all_that_is_told_of_an_object(
     ingest: RunJson, objects: Any, command: Run, memory: Path, tmp_path: Path
 ) -> None:
     bag = Drive().write(tmp_path)
-    assert ingest(bag, *DEEP, '--robot', 'r2', '--map-id', 'first') == {
+    assert ingest(bag, *DEEP, '--robot', 'r2', '--map', 'first') == {
         'objects': 1,
         'objects_images': 8,
         'detections': 8,
@@ -177,34 +177,35 @@ def test_all_that_is_told_of_an_object(
         out,
     )
     # Once however often it is read.
-    ingest(bag, *DEEP, '--robot', 'r2', '--map-id', 'first')
+    ingest(bag, *DEEP, '--robot', 'r2', '--map', 'first')
     assert objects() == [found]
 
 
 def test_objects_are_chosen_by_what_they_are_called_and_whose_they_are(
     ingest: RunJson, objects: Any, command: Run, memory: Path, tmp_path: Path
 ) -> None:
-    ingest(Drive().write(tmp_path), *DEEP, '--robot', 'r2', '--map-id', 'first')
+    ingest(Drive().write(tmp_path), *DEEP, '--robot', 'r2', '--map', 'first')
     for options, count in (
-        (['--class', 'mugs'], 1),
-        (['--class', 'red mug'], 1),
-        (['--class', 'blue mug'], 0),
-        (['--class', 'chair'], 0),
+        (['--called', 'mugs'], 1),
+        (['--called', 'red mug'], 1),
+        (['--called', 'blue mug'], 0),
+        (['--called', 'chair'], 0),
         (['--text', 'a mug'], 1),
         (['--near', '0', '0', '0'], 1),
+        (['--position', '0', '0', '0', '--text', 'mug'], 1),
+        (['red', 'mug'], 1),
         (['--robot', 'r2'], 1),
         (['--robot', 'r3'], 0),
-        (['--map-id', 'first'], 1),
-        (['--map-id', ''], 0),
-        (['--class', 'mug', '--near', '1', '2', '3', '--limit', '1'], 1),
+        (['--map', 'first'], 1),
+        (['--map', ''], 0),
+        (['--called', 'mug', '--near', '1', '2', '3', '--limit', '1'], 1),
     ):
         assert len(objects(*options)) == count, options
-    code, out, _ = command('objects', '--memory', memory, '--class', 'chair')
+    code, out, _ = command('objects', '--memory', memory, '--called', 'chair')
     assert (code, out) == (0, 'no such object is known\n')
-    for wrong in (['--text', ' '], ['--text', 'mug', '--near', '0', '0', '0']):
-        code, _, err = command('objects', '--memory', memory, *wrong)
-        assert code == 2
-        assert '--near' in err
+    code, _, err = command('objects', '--memory', memory, '--text', ' ')
+    assert code == 2
+    assert 'text is empty' in err
 
 
 def test_a_question_is_answered_by_the_thing_itself(
@@ -449,7 +450,7 @@ def test_ten_thousand_boxes_in_a_frame_are_too_many(
     result = ingest(Drive(images=4).write(tmp_path), *DEEP)
     assert result['detections'] == 40_004
     assert result['objects_left_out']['detections beyond the number that fits a frame'] == 4 * 9701
-    assert objects('--class', 'mug')[0]['position'] == pytest.approx(SQUARE, abs=0.04)
+    assert objects('--called', 'mug')[0]['position'] == pytest.approx(SQUARE, abs=0.04)
 
 
 def test_things_beyond_what_is_measured_are_counted(ingest: RunJson, objects: Any, tmp_path: Path) -> None:
@@ -660,8 +661,8 @@ def test_a_person_corrects_what_is_known(command: Run, command_json: RunJson, ch
         return command_json('objects', '--memory', changed, *options)['object']
 
     assert say('--rename', 'object0', 'chalice')['name'] == 'chalice'
-    assert [one['id'] for one in told('--class', 'chalice')] == ['object0']
-    assert 'object0' in [one['id'] for one in told('--class', 'mug')]
+    assert [one['id'] for one in told('--called', 'chalice')] == ['object0']
+    assert 'object0' in [one['id'] for one in told('--called', 'mug')]
     assert say('--gone', 'object0')['presence'] == 'missing'
     assert say('--there', 'object0')['presence'] == 'present'
     assert say('--merge', 'object1', 'object0')['aliases'] == ['object1']
@@ -680,7 +681,7 @@ def test_corrections_that_make_no_sense_are_refused(command: Run, changed: Path)
     for options, why in (
         (('--rename', 'nobody', 'x'), 'there is no object'),
         (('--gone', 'object0', '--delete', 'object1'), 'one correction at a time'),
-        (('--gone', 'object0', '--map-id', 'another'), 'is on map'),
+        (('--gone', 'object0', '--map', 'another'), 'is on map'),
         (('--split', 'object0', 'never'), 'never'),
     ):
         code, _, err = command('objects', '--memory', changed, *options)

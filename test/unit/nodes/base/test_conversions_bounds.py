@@ -32,19 +32,28 @@ def test_a_caption_that_is_too_long_is_refused_with_what_is(fields, named):
     ('request_', 'named'),
     [
         (Recall.Request(text='x' * 10_001), 'text'),
-        (Recall.Request(order='x' * 201), 'order'),
-        (Recall.Request(robots=['x'] * 1_001), 'robots'),
-        (Recall.Request(ids=['x'] * 1_001), 'ids'),
-        (Forget.Request(ids=['x'] * 1_001), 'ids'),
-        (Forget.Request(ids=['x' * 201]), 'ids'),
+        (Recall.Request(place='x' * 201), 'place'),
+        (Recall.Request(robot=['x'] * 1_001), 'robot'),
+        (Recall.Request(id=['x'] * 1_001), 'id'),
+        (Forget.Request(id=['x'] * 1_001), 'id'),
+        (Forget.Request(id=['x' * 201]), 'id'),
         (Forget.Request(text='x' * 10_001), 'text'),
         *(
             (FindDeeds.Request(**{name: 'x' * 10_000}), name)
-            for name in ('kind', 'object', 'receptacle', 'place', 'attribute', 'after_deed', 'before_deed')
+            for name in (
+                'kind',
+                'object',
+                'receptacle',
+                'place',
+                'attribute',
+                'after_deed',
+                'before_deed',
+                'during',
+            )
         ),
-        *((FindDeeds.Request(**{name: 'x' * 201}), name) for name in ('order', 'never', 'map_id')),
-        (FindDeeds.Request(outcomes=['x'] * 1_001), 'outcomes'),
-        (FindDeeds.Request(robots=['x' * 201]), 'robots'),
+        *((FindDeeds.Request(**{name: 'x' * 201}), name) for name in ('order', 'never', 'map')),
+        (FindDeeds.Request(outcome=['x'] * 1_001), 'outcome'),
+        (FindDeeds.Request(robot=['x' * 201]), 'robot'),
     ],
     ids=lambda value: value if isinstance(value, str) else '',
 )
@@ -60,6 +69,6 @@ def test_what_fits_is_taken():
             caption='x' * 60_000, scene_text=['x' * 60] * 1_000, robot='x' * 200, keyframe_images=images
         )
     )
-    conversions.check_texts(FindDeeds.Request(after_deed='x' * 200, robots=['x' * 200] * 1_000))
-    conversions.check_texts(Recall.Request(text='x' * 10_000, robots=['x' * 200] * 1_000))
-    conversions.check_texts(Forget.Request(text='x' * 10_000, ids=['x' * 200] * 1_000))
+    conversions.check_texts(FindDeeds.Request(after_deed='x' * 200, robot=['x' * 200] * 1_000))
+    conversions.check_texts(Recall.Request(text='x' * 10_000, robot=['x' * 200] * 1_000))
+    conversions.check_texts(Forget.Request(text='x' * 10_000, id=['x' * 200] * 1_000))

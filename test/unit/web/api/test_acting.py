@@ -7,7 +7,7 @@ from fastapi.testclient import TestClient
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.memory.places.place import place
-from remembr_ros.timestamps import format_iso
+from remembr_ros.timestamps import NS, format_iso
 from remembr_ros.web.backend import Ability, Situation
 from remembr_ros.web.door.access import Right, needs
 from remembr_ros.web.following import News
@@ -55,10 +55,54 @@ def test_a_memory_is_forgotten_once_with_its_thumbnails(
     assert 'local wants 1 memories forgotten: d04' in caplog.text
 
 
+def test_memories_are_forgotten_by_conditions(
+    client: TestClient, backend: FakeBackend, caplog: pytest.LogCaptureFixture
+) -> None:
+    about = {'robot': 'a', 'map': '', 'text': 'LIFT'}
+    doomed = [
+        memory.id
+        for memory in DRIVE
+        if (memory.robot, memory.map_id) == ('a', '') and 'lift' in memory.caption.lower()
+    ]
+    assert 0 < len(doomed) < len(DRIVE)
+    foreseen = client.post('/api/forget', json={**about, 'dry_run': True})
+    assert (foreseen.status_code, foreseen.json()) == (200, {'forgotten': 0, 'found': len(doomed)})
+    assert 'clear-site-data' not in foreseen.headers
+    assert backend.memories == list(DRIVE)
+    gone = client.post('/api/forget', json=about)
+    assert (gone.status_code, gone.json()) == (200, {'forgotten': len(doomed), 'found': len(doomed)})
+    assert gone.headers['clear-site-data'] == '"cache"'
+    assert backend.memories == [memory for memory in DRIVE if memory.id not in doomed]
+    assert f'local wants {len(doomed)} memories forgotten: {", ".join(doomed)}' in caplog.text
+    assert client.post('/api/forget', json=about).json() == {'forgotten': 0, 'found': 0}
+
+
+@pytest.mark.parametrize(
+    ('body', 'said'),
+    [
+        ({}, 'nothing says what to forget'),
+        ({'dry_run': True}, 'nothing says what to forget'),
+        ({'id': [], 'text': ''}, 'nothing says what to forget'),
+        ({'text': ' '}, 'text is blank'),
+        ({'ids': ['d04']}, "/api/forget has no argument 'ids': it is called id"),
+        ({'radius': 3}, 'a radius needs near'),
+        ({'id': ['x'] * 1_001}, 'id'),
+        ({'place': 'attic'}, 'attic'),
+    ],
+)
+def test_a_forgetting_without_a_condition_that_makes_sense_deletes_nothing(
+    client: TestClient, backend: FakeBackend, body: dict[str, Any], said: str
+) -> None:
+    answer = client.post('/api/forget', json=body)
+    assert answer.status_code == 400
+    assert said in answer.json()['error']
+    assert backend.memories == list(DRIVE)
+
+
 def test_a_note_is_stored_as_it_is_written(client: TestClient, backend: FakeBackend) -> None:
     text = '<script>alert(1)</script> \u202e' + 'x' * 50_000
     answer = client.post(
-        '/api/notes', json={'text': text, 'position': [1, 2, 0.5], 'yaw': 7.0, 'map_id': 'cellar'}
+        '/api/notes', json={'text': text, 'position': [1, 2, 0.5], 'yaw': 7.0, 'map': 'cellar'}
     )
     assert answer.status_code == 201
     (memory,) = backend.get([answer.json()['id']])
@@ -68,6 +112,9 @@ def test_a_note_is_stored_as_it_is_written(client: TestClient, backend: FakeBack
     assert told.json()['memory']['caption'] == text
     assert told.headers['content-type'] == 'application/json'
     assert client.post('/api/notes', json={'text': 'Nowhere.'}).status_code == 201
+    about = {'text': 'Flat.', 'position': [1, 2], 'time': '2023-11-14T22:13:20Z', 'robot': 'b'}
+    (flat,) = backend.get([client.post('/api/notes', json=about).json()['id']])
+    assert (flat.pose, flat.start_ns, flat.robot) == (Pose(1.0, 2.0, 0.0), 1_700_000_000 * NS, 'b')
 
 
 def test_a_deed_is_stored_as_it_is_told(
@@ -83,7 +130,7 @@ def test_a_deed_is_stored_as_it_is_told(
         'outcome': 'failed',
         'reason': 'the shelf is full',
         'position': [1, 2, 0.5],
-        'map_id': 'cellar',
+        'map': 'cellar',
     }
     answer = client.post('/api/events', json=told)
     assert answer.status_code == 201
@@ -99,9 +146,13 @@ def test_a_deed_is_stored_as_it_is_told(
         key: told[key] for key in ('kind', 'object', 'receptacle', 'place', 'outcome', 'reason')
     }
     assert 'local told deed' in caplog.text
-    now = client.post('/api/events', json={'text': 'opened the door'}).json()['id']
-    (memory,) = backend.get([now])
-    assert (memory.facts['kind'], memory.start_ns >= backend.now_ns()) == ('open', True)
+    bodies = [
+        {'text': 'opened the door'},
+        {'kind': 'dock', 'robot': 'b', 'position': [1, 2], 'travelled': 4.5},
+    ]
+    opened, docked = backend.get([client.post('/api/events', json=body).json()['id'] for body in bodies])
+    assert (opened.facts['kind'], opened.start_ns >= backend.now_ns()) == ('open', True)
+    assert (docked.robot, docked.pose, docked.travelled) == ('b', Pose(1.0, 2.0), 4.5)
 
 
 @pytest.mark.parametrize(
@@ -113,8 +164,13 @@ def test_a_deed_is_stored_as_it_is_told(
         ({'kind': 'pick', 'end': 'noon-ish'}, 'noon-ish'),
         ({'kind': 'pick', 'outcome': 'well'}, 'outcome'),
         ({'kind': 'x' * 501}, 'kind'),
-        ({'kind': 'pick', 'position': [1, 2]}, 'position'),
-        ({'kind': 'pick', 'robot': 'b'}, 'robot'),
+        ({'kind': 'x' * 10_001}, 'kind'),
+        ({'kind': 'pick', 'position': [1]}, 'position'),
+        ({'kind': 'pick', 'position': [10**400, 0]}, 'position'),
+        ({'kind': 'pick', 'yaw': 1}, 'yaw'),
+        ({'kind': 'pick', 'robot': ''}, 'robot'),
+        ({'kind': 'pick', 'who': 'b'}, "/api/events has no argument 'who'"),
+        ({'kind': 'pick', 'map_id': ''}, "/api/events has no argument 'map_id': it is called map"),
     ],
 )
 def test_a_deed_that_makes_no_sense_is_refused(
@@ -133,7 +189,10 @@ def test_a_deed_that_makes_no_sense_is_refused(
         ('notes', {'text': ''}),
         ('notes', {'text': ' '}),
         ('notes', {'text': 'x' * 60_001}),
-        ('notes', {'text': 'x', 'position': [1, 2]}),
+        ('notes', {'text': 'x', 'position': [1]}),
+        ('notes', {'text': 'x', 'yaw': 1.0}),
+        ('notes', {'text': 'x', 'time': 'noon-ish'}),
+        ('notes', {'text': 'x', 'map_id': ''}),
         ('notes', {'text': 'x', 'position': [1, 2, 1e300]}),
         ('notes', {'text': 'x', 'where': 1}),
         ('go', {}),
@@ -167,7 +226,7 @@ def test_the_robot_drives_once_somebody_said_yes(
     assert client.post('/api/confirm', json=yes).json() == {'detail': 'it is told'}
     eventually(lambda: client.get('/api/situation').json()['drive']['stage'] == 'arrived')
     assert [target for target, _, _ in backend.driven] == [DRIVE[1]]
-    assert client.post('/api/go', json={'position': [1, 2], 'map_id': 'cellar'}).status_code == 202
+    assert client.post('/api/go', json={'position': [1, 2], 'map': 'cellar'}).status_code == 202
     eventually(lambda: client.get('/api/situation').json()['drive']['stage'] == 'confirming')
     assert client.post('/api/stop').json() == {'detail': 'it stands'}
     assert client.get('/api/situation').json()['drive']['stage'] == 'stopped'
@@ -209,6 +268,7 @@ def test_what_this_memory_cannot_is_said(client: TestClient, backend: FakeBacken
         ('POST', 'notes', {'text': 'x'}),
         ('POST', 'events', {'kind': 'dock'}),
         ('DELETE', 'memories/d01', None),
+        ('POST', 'forget', {'id': ['d01']}),
     ):
         answer = client.request(method, f'/api/{path}', json=body)
         assert answer.status_code == 409, path
@@ -244,7 +304,7 @@ def test_a_person_corrects_objects(
     backend.memories.append(thing('cup', (0.5, 0.5, 0.0), (0.1, 0.1, 0.1), id='other').memory)
 
     def say(action: str, **more: Any) -> dict[str, Any] | None:
-        answer = client.post('/api/objects/cup', json={'action': action, 'map_id': '', **more})
+        answer = client.post('/api/objects/cup', json={'action': action, 'map': '', **more})
         assert answer.status_code == 200, answer.text
         told: dict[str, Any] | None = answer.json()['object']
         return told
@@ -290,7 +350,7 @@ def test_whoever_looks_is_told_that_a_place_has_no_name_any_more(
         ({'action': 'paint'}, 400),
         ({'action': 'rename', 'name': 'x' * 201}, 400),
         ({'action': 'rename', 'colour': 'red'}, 400),
-        ({'action': 'gone', 'map_id': 'cellar'}, 400),
+        ({'action': 'gone', 'map': 'cellar'}, 400),
         ({'action': 'merge', 'other': 'nothing'}, 400),
         ({'action': 'split'}, 400),
         ({'action': 'split', 'time': 'noon-ish'}, 400),
@@ -319,12 +379,12 @@ def test_a_place_gets_a_name_which_is_told_to_who_follows(
     assert any(isinstance(event.about, News) and event.about.anew for event in heard)
     (told,) = client.get('/api/places').json()['places']
     assert (told['id'], told['name'], told['outline']) == (made.json()['id'], 'kitchen', SQUARE)
-    found = client.get('/api/recall', params={'room': 'Galley', 'limit': 50}).json()
+    found = client.get('/api/recall', params={'place': 'Galley', 'limit': 50}).json()
     assert found['total'] == len(found['memories']) > 0
     assert all(memory['position'][0] <= 5.0 for memory in found['memories'])
     assert client.delete(f'/api/memories/{told["id"]}').status_code == 200
     assert client.get('/api/places').json() == {'places': []}
-    assert client.get('/api/recall', params={'room': 'galley'}).status_code == 400
+    assert client.get('/api/recall', params={'place': 'galley'}).status_code == 400
 
 
 @pytest.mark.parametrize(
@@ -338,7 +398,7 @@ def test_a_place_gets_a_name_which_is_told_to_who_follows(
         ({'name': 'x' * 10_000, 'outline': SQUARE}, 'name'),
         ({'name': 'Hall', 'outline': SQUARE}, "called 'hall' already"),
         ({'name': 'x', 'outline': SQUARE, 'colour': 'red'}, 'colour'),
-        ({'name': 'x', 'outline': SQUARE, 'map_id': 3}, 'map_id'),
+        ({'name': 'x', 'outline': SQUARE, 'map': 3}, 'map'),
     ],
 )
 def test_what_is_no_place_is_refused(

@@ -54,13 +54,18 @@ def test_what_a_question_does_not_know_is_refused(client: TestClient, backend: F
 
 
 def test_a_question_is_about_what_is_chosen(client: TestClient, backend: FakeBackend) -> None:
-    chosen = {'after': '1', 'before': '1970-01-01T00:00:02Z', 'robot': ['a', 'b'], 'map_id': ''}
+    chosen = {'after': '1', 'before': '1970-01-01T00:00:02Z', 'robot': ['a', 'b'], 'map': ''}
     assert client.post('/api/ask', json={'question': 'Where?', **chosen}).status_code == 200
     assert client.post('/api/ask', json={'question': 'Where?'}).status_code == 200
     assert backend.scopes == [Scope(NS, 2 * NS, robots=('a', 'b'), map_id=''), ANYTHING]
     refused = client.post('/api/ask', json={'question': 'Where?', 'after': '2', 'before': '1'})
     assert refused.status_code == 400
     assert 'time window is empty' in refused.json()['error']
+    near = {'near': [1, 2, 0.5], 'radius': 3, 'place': 'hall'}
+    assert client.post('/api/ask', json={'question': 'Where?', **near}).status_code == 200
+    assert backend.scopes[2:] == [Scope(near=(1.0, 2.0, 0.5), radius_m=3.0, place='hall')]
+    refused = client.post('/api/ask', json={'question': 'Where?', 'map_id': ''})
+    assert refused.json() == {'error': "/api/ask has no argument 'map_id': it is called map"}
 
 
 def test_a_question_that_is_streamed_tells_its_progress(client: TestClient, backend: FakeBackend) -> None:

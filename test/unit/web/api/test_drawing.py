@@ -1,9 +1,11 @@
+import math
 from typing import Any
 
 import numpy as np
 from fastapi.testclient import TestClient
 
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.places.place import place
 from remembr_ros.navigation.grid import Grid
 from remembr_ros.timestamps import NS
 from remembr_ros.web.site import Site
@@ -45,11 +47,28 @@ def test_the_map_is_drawn_by_cells(client: TestClient) -> None:
     ]  # of two robots
     assert coarse['cells'][0][3] == round(max(memory.end_ns for memory in placed) / NS, 3)
     assert get(client, '/api/cells', box='100,100,200,200')['cells'] == []
-    assert get(client, '/api/cells', map_id='cellar', cell=1)['total'] == sum(
+    assert get(client, '/api/cells', map='cellar', cell=1)['total'] == sum(
         m.map_id == 'cellar' for m in placed
     )
     for wrong in ({'box': '1,2,3'}, {'box': '5,0,1,1'}, {'box': 'nan,0,1,1'}, {'cell': 0}):
         assert client.get('/api/cells', params=wrong).status_code == 400
+
+
+def test_what_is_drawn_is_in_the_place_that_is_chosen(client: TestClient, backend: FakeBackend) -> None:
+    dock = place('dock', center=(8.0, 2.0), radius=1.0)
+    inside = [m for m in DRIVE if m.pose and not m.map_id and math.dist((8, 2), m.pose.position[:2]) <= 1]
+    assert 0 < len(inside) < len(DRIVE)
+    backend.memories.append(dock.memory)
+    narrow = {'place': 'Dock'}
+    found = get(client, '/api/cells', cell=0.01, **narrow)
+    assert {row[4] for row in found['cells']} == {memory.id for memory in inside}
+    assert found['total'] == len(inside)
+    assert sum(get(client, '/api/activity', **narrow)['stored']) == len(inside)
+    points = [point for track in get(client, '/api/track', **narrow)['tracks'] for point in track['points']]
+    assert all(math.dist((8, 2), point[:2]) <= 1 for point in points)
+    for path in ('cells', 'track', 'activity'):
+        refused = client.get(f'/api/{path}', params={'place': 'attic'})
+        assert (refused.status_code, 'attic' in refused.json()['error']) == (400, True)
 
 
 def test_the_way_and_the_times_are_drawn(client: TestClient, site: Site) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from remembr_ros.forms.events import NoteForm
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.timestamps import NS
 from remembr_ros.web import app as app_module
@@ -55,7 +56,7 @@ def test_a_page_is_greeted_and_hears_what_happens(
     kind, version, data = next(page)
     assert (kind, data) == ('hello', {'version': site.following.contents.version})
     assert version == str(data['version'])
-    backend.note('A note.', Pose(1.0, 2.0), map_id='')
+    backend.note(NoteForm(text='A note.', position=(1.0, 2.0)))
     _, later, news = until(page, 'memories')
     assert int(later) > int(version)
     assert (news['total'], news['anew'], str(news['version'])) == (15, False, later)

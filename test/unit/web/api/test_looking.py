@@ -10,7 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from remembr_ros.errors import EmbedderLoading, StoreUnavailable
+from remembr_ros.forms.deeds import DeedsForm
+from remembr_ros.forms.form import read
+from remembr_ros.forms.places import PlacesForm
+from remembr_ros.forms.results import deeds_json, places_json
 from remembr_ros.geometry import Pose, StampedPose
+from remembr_ros.memory.deeds.deed import deed
 from remembr_ros.memory.matching.ranking import newest_first
 from remembr_ros.memory.model.codec import memory_json
 from remembr_ros.memory.objects.query import ObjectQuery, object_json
@@ -77,7 +82,10 @@ def test_a_recall_is_by_text_else_by_place_else_by_time_else_of_the_newest(clien
     around = get(client, '/api/recall', time=format_iso(FIRST_NS + 30 * NS), around=1, limit=3)
     assert ids(around) == ['d02', 'd03', 'd04']
     assert ids(get(client, '/api/recall', limit=2)) == ['d13', 'd12']
-    assert ids(get(client, '/api/recall', text=' ', limit=1)) == ['d13']
+    for blank in ('', ' '):
+        refused = client.get('/api/recall', params={'text': blank})
+        assert refused.status_code == 400
+        assert refused.json()['error'] == 'text is empty; leave it out for the newest memories'
 
 
 def test_how_well_a_memory_fits_is_told_in_words(client: TestClient, backend: FakeBackend) -> None:
@@ -98,8 +106,8 @@ def test_a_scope_narrows_down(client: TestClient) -> None:
 
     assert counted(robot=['a']) == both(lambda m: m.robot == 'a')
     assert counted(robot=['a', 'b', 'c']) == (14, 14)
-    assert counted(map_id='') == both(lambda m: m.map_id == '')
-    assert counted(map_id='cellar') == both(lambda m: m.map_id == 'cellar')
+    assert counted(map='') == both(lambda m: m.map_id == '')
+    assert counted(map='cellar') == both(lambda m: m.map_id == 'cellar')
     assert counted(source='person') == both(lambda m: m.source == 'person')
     assert counted(after=(FIRST_NS + 100 * NS) / NS) == both(lambda m: m.end_ns >= FIRST_NS + 100 * NS)
     assert counted(before=format_iso(FIRST_NS)) == both(lambda m: m.start_ns <= FIRST_NS)
@@ -116,7 +124,7 @@ def test_a_place_is_at_the_height_of_what_is_there(client: TestClient, backend: 
     eventually(lambda: get(client, '/api/info')['memories'] == 15)
     assert ids(get(client, '/api/recall', position='50,50.5', radius=1)) == ['up']
     assert ids(get(client, '/api/recall', position='50,50.5,0', radius=1)) == []
-    assert ids(get(client, '/api/recall', position='50,50', radius=1, map_id='nowhere')) == []
+    assert ids(get(client, '/api/recall', position='50,50', radius=1, map='nowhere')) == []
 
 
 LOOKS = {  # whether the place (4, 0), behind a wall at x = 2 with a door at y = 0, is seen
@@ -190,8 +198,17 @@ def test_the_newest_in_a_part_of_the_map(client: TestClient) -> None:
     found = get(client, '/api/recall', box='0,-9,4,9', limit=2)
     assert 2 < len(there) == found['total'] < len(DRIVE)
     assert ids(found) == there[:2]
-    assert ids(get(client, '/api/recall', box='0,-9,4,9', map_id='nowhere')) == []
+    assert ids(get(client, '/api/recall', box='0,-9,4,9', map='nowhere')) == []
     assert ids(get(client, '/api/recall', box='0,-9,4,9', camera='none')) == []
+
+
+def test_the_newest_in_a_part_of_the_map_are_in_the_place_that_is_asked_for(
+    client: TestClient, backend: FakeBackend
+) -> None:
+    backend.memories.append(place('dock', center=(8.0, 2.0), radius=1.0).memory)
+    found = get(client, '/api/recall', box='0,-9,99,99', place='dock')
+    assert (ids(found), found['total']) == (['d04'], 1)
+    assert ids(get(client, '/api/recall', box='0,-9,1,9', place='dock')) == []
 
 
 @pytest.mark.parametrize(
@@ -201,6 +218,9 @@ def test_the_newest_in_a_part_of_the_map(client: TestClient) -> None:
         'box=0,0,1,1&text=lift',
         'box=0,0,1,1&position=0,0',
         'box=0,0,1,1&time=0',
+        'box=0,0,1,1&near=0,0',
+        'position=0,0&near=1,1',
+        'near=0,0&seen=1&time=0',
         'position=1',
         'position=a,b',
         'position=1,2,3,4',
@@ -220,7 +240,7 @@ def test_the_newest_in_a_part_of_the_map(client: TestClient) -> None:
         'time=1&around=1&position=0,0',
         'source=nobody%00',
         'txt=misspelt',
-        'robot=' + 'x&robot=' * 60,
+        'robot=x&' * 1_001,
         f'text={"x" * 10_001}',
     ],
 )
@@ -235,9 +255,9 @@ def test_what_makes_no_sense_is_refused_in_a_sentence(client: TestClient, query:
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    path=st.sampled_from(['recall', 'cells', 'track', 'activity', 'day', 'map.png']),
+    path=st.sampled_from('recall cells track activity day map.png objects deeds places'.split()),
     name=st.sampled_from(
-        ['position', 'box', 'after', 'text', 'limit', 'cell', 'bins', 'points', 'radius', 'day', 'v']
+        'position near box after text limit cell bins points radius day v place map time robot'.split()
     ),
     value=st.text(max_size=30) | st.floats().map(str),
 )
@@ -251,9 +271,12 @@ def test_no_parameter_fails_the_server(client: TestClient, path: str, name: str,
 @pytest.mark.parametrize(
     ('path', 'query', 'said'),
     [
-        ('day', 'when=2023-11-14', "'when'; it takes day, robot"),
-        ('recall', 'near=0,0', "'near'"),
-        ('recall', 'query=mug', "'query'"),
+        ('day', 'when=2023-11-14', "/api/day has no argument 'when': it is called day"),
+        ('day', 'tag=x', "'tag'; it takes day, robot, map, place"),
+        ('recall', 'at=0,0', "/api/recall has no argument 'at': it is called position"),
+        ('recall', 'room=kitchen', "/api/recall has no argument 'room': it is called place"),
+        ('objects', 'map_id=cellar', "/api/objects has no argument 'map_id': it is called map"),
+        ('recall', 'query=mug', "/api/recall has no argument 'query': it is called text"),
         ('exchanges', 'limit=3', 'it takes none'),
         ('memories/d04', 'robot=a', 'it takes none'),
     ],
@@ -406,6 +429,57 @@ def test_an_object_is_told_by_its_id_or_one_that_it_had(client: TestClient, back
         answer = client.get(f'/api/objects/{name}')
         assert answer.status_code == 404
         assert answer.json()['error'].startswith('there is no such object')
+
+
+def test_deeds_and_places_are_told_as_the_command_line_tells_them(
+    client: TestClient, backend: FakeBackend
+) -> None:
+    picked = deed(FIRST_NS, FIRST_NS + 4 * NS, kind='pick', object='cup', place='hall', robot='a')
+    docked = deed(FIRST_NS + 9 * NS, kind='dock', robot='b', outcome='failed', reason='wet')
+    hall = place('hall', center=(8.0, 2.0), radius=1.0, other_names=('lobby',))
+    backend.memories += [picked.memory('a'), docked.memory('b'), hall.memory]
+    found = get(client, '/api/deeds', kind='pick')
+    assert found == deeds_json(DeedsForm(kind='pick').find(backend.recall))
+    assert [(one['caption'], one['seconds'], one['place']) for one in found['deeds']] == [
+        ('Picked the cup (hall)', 4.0, 'hall')
+    ]
+    for asked in (
+        {'outcome': ('failed', 'cancelled'), 'robot': ('b',)},
+        {'after': 'picked', 'right': True},
+        {'order': 'nearest', 'position': '8,2,0', 'nth': 1},
+        {'never': 'place'},
+    ):
+        assert get(client, '/api/deeds', **asked) == deeds_json(read(DeedsForm, asked).find(backend.recall))
+    assert get(client, '/api/deeds', outcome='failed')['total'] == 1
+    known = get(client, '/api/places', place='Lobby')
+    assert known == places_json(PlacesForm(place='Lobby').find(backend.recall))
+    assert [one['name'] for one in known['places']] == ['hall']
+    assert get(client, '/api/places', position='8,2.5') == known
+    assert get(client, '/api/places', map='cellar') == {'places': []}
+
+
+@pytest.mark.parametrize(
+    ('path', 'parameters', 'said'),
+    [
+        ('deeds', {'room': 'hall'}, "/api/deeds has no argument 'room': it is called place"),
+        ('deeds', {'after': 'juggled'}, "there is no such deed as 'juggled'"),
+        ('deeds', {'outcome': 'well'}, 'outcome'),
+        ('deeds', {'after': 'x' * 10_001}, 'after'),
+        ('recall', {'place': '1, 2'}, "place is '1, 2': it has to be the name of a room or place"),
+        ('recall', {'place': '1, 2'}, 'coordinates are a position'),
+        ('recall', {'position': 'kitchen'}, 'the name of a room or place is a place'),
+        ('recall', {'time': '1' * 65}, 'time'),
+        ('places', {'place': 'attic'}, 'attic'),
+        ('places', {'limit': 0}, "limit is '0': it has to be at least 1"),
+    ],
+)
+def test_what_deeds_and_places_do_not_take_is_refused(
+    client: TestClient, path: str, parameters: dict[str, Any], said: str
+) -> None:
+    answer = client.get(f'/api/{path}', params=parameters)
+    assert answer.status_code == 400, answer.text
+    assert said in answer.json()['error']
+    assert len(answer.json()['error']) < 700
 
 
 def found_relations(backend: FakeBackend, called: str) -> tuple[ObjectRelation, ...]:
