@@ -41,7 +41,7 @@ def brief(value: Any, name: str = '') -> Any:
         return {key: inner for key, inner in told.items() if inner not in (None, '', [], {})}
     if isinstance(value, list | tuple):
         return [brief(inner, name) for inner in value]
-    if isinstance(value, str):
+    if isinstance(value, str) and name != 'id':
         return quoted(value) if name in _QUOTED and value else neutral(value)
     return round(value, 3 if name == 'yaw' else 2) if isinstance(value, float) else value
 
