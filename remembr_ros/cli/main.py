@@ -1,6 +1,7 @@
 """The remembr command."""
 
 import argparse
+import gc
 import importlib
 import logging
 import os
@@ -124,10 +125,13 @@ def _run(argv: Sequence[str] | None) -> int:
     verb = next((word for word in words if not word.startswith('-')), '')
     if verb in BRIEF:  # before numpy: for one short text its threads only wait for each other
         os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
+    gc.disable()  # what a verb imports stays: to look through it for garbage takes a tenth of its start
     try:
         module = _load(verb)
     except ExtensionFailed as error:
         return _fail(verb, error)
+    finally:
+        gc.enable()
     used = parser
     verbs = parser.add_subparsers(dest='verb', metavar='VERB', required=True)
     # All that others add is told by --help, and where the verb is wrong.

@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timezone, tzinfo
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
-from remembr_ros.agent.model.answer import Answer, Kind, Question
-from remembr_ros.agent.model.memory_prompt import ago
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import format_clock
+
+if TYPE_CHECKING:
+    from remembr_ros.agent.model.answer import Answer, Question
 
 
 @contextmanager
@@ -84,7 +85,7 @@ def write_text(path: Path, text: str, mode: str = 'w') -> None:
         raise InvalidRequest(f'{path} cannot be written: {error}') from error
 
 
-def answer_lines(question: Question, answer: Answer) -> str:
+def answer_lines(question: 'Question', answer: 'Answer') -> str:
     """Return an answer for a person: the sentence, the evidence, what it took."""
     lines = [answer.text]
     evidence = (memory_line(hit.memory, question.now_ns, question.zone) for hit in answer.evidence[:3])
@@ -94,7 +95,7 @@ def answer_lines(question: Question, answer: Answer) -> str:
     if cost.calls:
         about = 'about ' if cost.estimated else ''
         took += f', {cost.calls} calls, {about}{cost.prompt_tokens} + {cost.completion_tokens} tokens'
-    if answer.kind is Kind.NOT_SEEN:
+    if answer.kind.value == 'not_seen':
         lines[0] = f'Not seen. {lines[0]}'
     return '\n'.join([*lines, took])
 
@@ -105,7 +106,9 @@ def memory_line(memory: Memory, now_ns: int | None = None, zone: tzinfo = timezo
     if memory.pose is not None:
         place = '({:.1f}, {:.1f}, {:.1f})'.format(*memory.pose.position)
     when = format_clock(memory.start_ns, zone)
-    if now_ns is not None:  # of an answer, for which counts when it was seen last
+    if now_ns is not None:
+        from remembr_ros.agent.model.memory_prompt import ago  # late: of an answer alone
+
         when = f'{format_clock(memory.end_ns, zone)}, {ago(memory.end_ns, now_ns)}'
     caption = ' '.join(memory.caption.split())
     return f'{memory.id}  {when}  {place}  {caption[:120]}'
