@@ -21,7 +21,8 @@ from remembr_ros.timestamps import NS
 _Method = TypeVar('_Method', bound=Callable[..., Any])
 
 _LEAST = 1e-6  # of a length in a message that has to count [m]
-_TOLD = ('type', 'description', 'items', 'enum', 'minItems', 'maxItems', 'minimum', 'maximum')
+_KEPT = ('type', 'enum', 'required')
+_BOUNDS = ('minimum', 'maximum', 'minItems', 'maxItems', 'maxLength')
 
 
 def fields_of(form: type[Form]) -> dict[str, FieldInfo]:
@@ -147,33 +148,45 @@ def keywords(form: type[Form], *first: str) -> Callable[[_Method], _Method]:
     return with_fields
 
 
-def tool_schema(form: type[Form], **changed: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON schema of a form's fields in as few words as a model needs.
+def tool_schema(form: type[Form]) -> dict[str, Any]:
+    """Return the JSON schema of a form's fields, its own first, for another program's model."""
+    whole = compact(form.model_json_schema(), bounds=True)
+    properties = {name: whole['properties'][name] for name in fields_of(form)}
+    required = {'required': whole['required']} if 'required' in whole else {}
+    return {'type': 'object', 'properties': properties, 'additionalProperties': False, **required}
 
-    :param changed: by the name of a field, what is otherwise here, such as its default
+
+def compact(
+    schema: Mapping[str, Any], definitions: Mapping[str, Any] | None = None, *, bounds: bool = False
+) -> dict[str, Any]:
+    """Return a JSON schema in as few words as a model needs: the checks themselves are done by code.
+
+    Without titles and defaults, with references filled in. An optional value is of its only type, and what
+    may be a text or something else is a text.
+
+    :param bounds: of numbers and lists, too
     """
-    whole = form.model_json_schema()
-    properties = {
-        name: _plain(whole['properties'][name], whole.get('$defs', {})) | dict(changed.get(name, {}))
-        for name in fields_of(form)
-    }
-    required = [name for name in properties if name in whole.get('required', ())]
-    schema = {'type': 'object', 'properties': properties, 'additionalProperties': False}
-    return schema | ({'required': required} if required else {})
-
-
-def _plain(schema: Mapping[str, Any], defined: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of one field without null, titles and references."""
+    definitions = {**(definitions or {}), **schema.get('$defs', {})}
     if '$ref' in schema:
-        schema = defined[schema['$ref'].rpartition('/')[2]] | {**schema, '$ref': None}
+        named = definitions[schema['$ref'].rpartition('/')[2]]
+        about = {'description': schema['description']} if 'description' in schema else {}
+        return compact({**named, 'description': '', **about}, definitions, bounds=bounds)
+    kept = {key: schema[key] for key in (*_KEPT, *(_BOUNDS if bounds else ())) if key in schema}
+    if schema.get('description'):
+        kept['description'] = ' '.join(schema['description'].split())
     options = [option for option in schema.get('anyOf', ()) if option.get('type') != 'null']
     if options:
-        about = {'description': schema['description']} if 'description' in schema else {}
-        return _plain(options[0], defined) | about
-    plain = {name: schema[name] for name in _TOLD if name in schema}
-    if 'items' in plain:
-        plain['items'] = _plain(plain['items'], defined)
-    return plain
+        text = next((option for option in options if option.get('type') == 'string'), options[0])
+        kept |= compact(text, definitions, bounds=bounds)
+    if 'items' in schema:
+        kept['items'] = compact(schema['items'], definitions, bounds=bounds)
+    if 'properties' in schema:
+        kept['properties'] = {
+            name: compact(inner, definitions, bounds=bounds)
+            for name, inner in schema['properties'].items()
+            if not inner.get('untold')
+        }
+    return kept
 
 
 def from_message(form: type[AnyForm], message: Any) -> AnyForm:

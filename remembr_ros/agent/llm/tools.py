@@ -4,7 +4,7 @@ A new one stands in one of the modules *_tools and in the table here.
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,6 +38,7 @@ from remembr_ros.agent.llm.recall_tools import (
 )
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.errors import InvalidRequest, ReplyInvalid
+from remembr_ros.forms.faces import compact
 
 MAX_CITED = 10  # By an answer that is guided: some models do not end a list
 ANSWER = 'answer'
@@ -80,34 +81,6 @@ def first_argument(name: str) -> str:
     """Return the name of a tool's first argument that it cannot do without; empty: there is none."""
     named = _SCHEMAS[name.lower()].model_fields.items()
     return next((name for name, field in named if field.is_required()), '')
-
-
-def compact(schema: Mapping[str, Any], definitions: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return a JSON schema in as few words as a model needs: the checks themselves are done by code.
-
-    Without titles, defaults and bounds, with references filled in. An optional value is of its only type, and
-    what may be a text or something else is a text.
-    """
-    definitions = {**(definitions or {}), **schema.get('$defs', {})}
-    if '$ref' in schema:
-        named = definitions[schema['$ref'].rpartition('/')[2]]
-        about = {'description': schema['description']} if 'description' in schema else {}
-        return compact({**named, 'description': '', **about}, definitions)
-    kept = {key: schema[key] for key in ('type', 'enum', 'required') if key in schema}
-    if schema.get('description'):
-        kept['description'] = ' '.join(schema['description'].split())
-    options = [option for option in schema.get('anyOf', ()) if option.get('type') != 'null']
-    if options:
-        kept |= compact(next((o for o in options if o.get('type') == 'string'), options[0]), definitions)
-    if 'items' in schema:
-        kept['items'] = compact(schema['items'], definitions)
-    if 'properties' in schema:
-        kept['properties'] = {
-            name: compact(inner, definitions)
-            for name, inner in schema['properties'].items()
-            if not inner.get('untold')
-        }
-    return kept
 
 
 def _tool(name: str, schema: type[Arguments], without: Collection[str] = ()) -> Tool:
