@@ -6,7 +6,7 @@ A page's address and body are no face of their own: FastAPI reads a form as it i
 import argparse
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -56,21 +56,16 @@ def flag(name: str) -> str:
     return f'--{name.replace("_", "-")}'
 
 
-def add_options(
-    parser: argparse._ActionsContainer, form: type[Form], *, words: str = '', without: Iterable[str] = ()
-) -> None:
+def add_options(parser: argparse._ActionsContainer, form: type[Form], *, words: str = '') -> None:
     """Add an option for each field, with its text; other words for it are understood, too.
 
     :param words: the field that may be given without its option, in as many words as it has
-    :param without: fields that are no options here
     """
     if words:
         about = form.model_fields[words].description
         parser.add_argument('words', metavar=words.upper(), nargs='*', default=[], help=about)
         parser.set_defaults(words_of=words)
     for name, field in fields_of(form).items():
-        if name in without:
-            continue
         kind = kind_of(field)
         option: dict[str, Any] = {'dest': name, 'default': argparse.SUPPRESS, 'metavar': name.upper()}
         about, chosen = field.description or '', choices_of(kind)
@@ -134,7 +129,6 @@ def keywords(form: type[Form], *first: str) -> Callable[[_Method], _Method]:
                 name,
                 inspect.Parameter.POSITIONAL_OR_KEYWORD if name in first else inspect.Parameter.KEYWORD_ONLY,
                 default=named[name].get_default(call_default_factory=True),
-                annotation=named[name].annotation,
             )
             for name in order
         ]
@@ -177,7 +171,9 @@ def compact(
     options = [option for option in schema.get('anyOf', ()) if option.get('type') != 'null']
     if options:
         text = next((option for option in options if option.get('type') == 'string'), options[0])
-        kept |= compact(text, definitions, bounds=bounds)
+        inner = compact(text, definitions, bounds=bounds)
+        said = ': '.join(filter(None, (kept.get('description'), inner.get('description'))))
+        kept |= inner | ({'description': said} if said else {})
     if 'items' in schema:
         kept['items'] = compact(schema['items'], definitions, bounds=bounds)
     if 'properties' in schema:
