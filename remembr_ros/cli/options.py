@@ -236,7 +236,6 @@ hertz = partial(_number, 'a number of times in a second, above 0', lambda number
 per_minute = partial(_number, 'a number of calls per minute above 0', lambda number: number > 0.0)
 metres = partial(_number, 'a length in metres', lambda number: number >= 0.0)
 coordinate = partial(_number, 'a coordinate in metres', math.isfinite)
-radians = partial(_number, 'an angle in radians', math.isfinite)
 
 POSITION: dict[str, Any] = {'nargs': 3, 'type': coordinate, 'metavar': ('X', 'Y', 'Z')}
 """How an option takes a position in the map frame [m]."""

@@ -118,7 +118,8 @@ def _line(number: int, row: Result[Any]) -> str:
     what = json.get('caption') or json.get('name') or ''
     at = json.get('position') or json.get('center')
     where = [json.get('place', ''), f'({", ".join(f"{number:.1f}" for number in at)})' if at else '']
-    cells = (what, json.get('start') or json.get('last_seen') or '', ' '.join(filter(None, where)))
+    when = str(json.get('start') or json.get('last_seen') or '')[:19]  # to the second
+    cells = (what, when, ' '.join(filter(None, where)))
     told = ''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)
     return f'<tr><td>{number}</td><td>{picture}</td>{told}</tr>'
 

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 import pytest
 from fastapi import Body, Depends, FastAPI, Query
 from fastapi.testclient import TestClient
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from remembr_ros.agent.llm.arguments import arguments_of
 from remembr_ros.agent.llm.call_context import CallContext
@@ -239,3 +241,27 @@ def test_null_is_not_given_by_any_face() -> None:
         nothing = dict.fromkeys(form.model_fields.keys() - needed.keys())
         for face in (by_keywords, by_body, by_agent):
             assert face(form, needed | nothing) == read(form, needed)
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=300)
+@given(form=st.sampled_from(FORMS), data=st.data())
+def test_whatever_is_given_is_read_or_refused_in_words(form: type[Form], data: st.DataObject) -> None:
+    names = st.sampled_from([*form.model_fields, 'room', 'nonsense'])
+    given_ = data.draw(st.dictionaries(names, ANYTHING, max_size=4))
+    try:
+        filled = read(form, given_)
+        for ask in ('query', 'scope', 'conditions', 'deed'):
+            if hasattr(filled, ask):
+                getattr(filled, ask)()
+        refused = 'no'
+    except InvalidRequest as error:
+        refused = str(error)
+    assert refused
+    assert 'pydantic' not in refused
