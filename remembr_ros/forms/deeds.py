@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from remembr_ros.errors import InvalidRequest
 from remembr_ros.forms.fields import (
     NUMBER,
     Limit,
@@ -17,9 +18,10 @@ from remembr_ros.forms.fields import (
     word,
 )
 from remembr_ros.forms.scope import ScopeForm
-from remembr_ros.memory.deeds.asked import deed_said, find_asked
 from remembr_ros.memory.deeds.deed import Outcome
+from remembr_ros.memory.deeds.occurrences import find_deeds
 from remembr_ros.memory.deeds.query import DeedOrder, DeedQuery, FoundDeeds
+from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.recall_protocol import Recall
 
@@ -77,7 +79,7 @@ class DeedsForm(ScopeForm):
         scope = self.scope()
         sides = {name: getattr(self, name) for name in ('after', 'before', 'during')}
         deeds = {
-            name: deed_said(side, scope) for name, side in sides.items() if side and isinstance(side, str)
+            name: _deed_said(side, scope) for name, side in sides.items() if side and isinstance(side, str)
         }
         return DeedQuery(
             self.kind,
@@ -108,4 +110,23 @@ class DeedsForm(ScopeForm):
         :raises InvalidRequest: the fields do not go together, or no deed has the words of after or before
         :raises StoreUnavailable: the memory does not work
         """
-        return find_asked(recall, self.query())
+        query = self.query()
+        found = find_deeds(recall, query)
+        for side in (query.after, query.before, query.during) if not found.anchors else ():
+            if side is not None and not find_deeds(recall, side).found:
+                raise _unknown(side.attribute)
+        return found
+
+
+def _deed_said(text: str, scope: Scope) -> DeedQuery:
+    """Return the query for the deeds in a scope that have all words of a text."""
+    if not words(text):
+        raise _unknown(text)
+    return DeedQuery(attribute=text, scope=scope)
+
+
+def _unknown(text: str) -> InvalidRequest:
+    return InvalidRequest(
+        f'there is no such deed as {text!r:.99}: give a time (ISO 8601 or Unix seconds), or words of a deed '
+        "that is remembered, such as 'docked'"
+    )

@@ -22,7 +22,7 @@ class TellForm(Form):
     map: OnMap = ''
     robot: Annotated[
         str | None,
-        word('whose memory it is (default: the only one)', 'anna', min_length=1, max_length=MAX_NAME),
+        word('whose memory it is (default: robot)', 'anna', min_length=1, max_length=MAX_NAME),
     ] = None
 
     @property

@@ -25,6 +25,13 @@ class AskForm(ScopeForm):
     ]
 
 
+class TalkForm(AskForm):
+    __doc__ = AskForm.__doc__
+    conversation: Annotated[
+        str, word('any name: follow-up questions refer to what was asked with it', 'tour', max_length=64)
+    ] = ''
+
+
 class DayForm(Form):
     """Tell what the robot did and saw in a time: its stays and drives, what was seen and read."""
 

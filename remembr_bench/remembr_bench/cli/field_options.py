@@ -4,11 +4,12 @@ import argparse
 from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel
 
 from remembr_bench.evaluation.records.config import validated
+from remembr_ros.forms.faces import choices_of, flag
 
 Options = TypeVar('Options', bound=BaseModel)
 
@@ -43,7 +44,7 @@ def add_fields(
             if not option['required'] and (shown := _shown(default, option.get('choices'))):
                 about += f' (default: {shown})'
         option = {'default': argparse.SUPPRESS, **option, 'help': about.replace('%', '%%')}
-        parser.add_argument(str(extra['flag']) or _flag(name), **option)
+        parser.add_argument(str(extra['flag']) or flag(name), **option)
 
 
 def read_fields(args: argparse.Namespace, model: type[Options], **values: object) -> Options:
@@ -53,7 +54,7 @@ def read_fields(args: argparse.Namespace, model: type[Options], **values: object
     :raises InvalidRequest: they make no sense
     """
     given = {name: value for name, value in vars(args).items() if name in model.model_fields}
-    return validated(model, {**given, **values}, _flag)
+    return validated(model, {**given, **values}, flag)
 
 
 def _values(annotation: Any) -> dict[str, Any]:
@@ -64,10 +65,8 @@ def _values(annotation: Any) -> dict[str, Any]:
         option['nargs'] = '+'
     if get_origin(annotation) is dict:
         option |= {'action': 'append', 'type': _pair}
-    if get_origin(kind) is Literal:
-        option['choices'] = get_args(kind)
-    elif isinstance(kind, type) and issubclass(kind, Enum):
-        option['choices'] = [choice.value for choice in kind]
+    if choices := choices_of(kind):
+        option['choices'] = choices
     return option
 
 
@@ -78,10 +77,6 @@ def _shown(default: Any, choices: Sequence[str] | None) -> str:
     if isinstance(default, Enum):
         return str(default.value)
     return str(default) if isinstance(default, str | int | float | Path) else ''
-
-
-def _flag(name: str) -> str:
-    return f'--{name.replace("_", "-")}'
 
 
 def _pair(text: str) -> tuple[str, str]:

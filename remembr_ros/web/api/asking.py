@@ -8,8 +8,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.forms.fields import word
-from remembr_ros.forms.questions import AskForm
+from remembr_ros.forms.questions import TalkForm
 from remembr_ros.web import forms
 from remembr_ros.web.api.errors import refused_as
 from remembr_ros.web.api.event_stream import EVENT_STREAM, sse
@@ -22,17 +21,8 @@ from remembr_ros.web.site import Site
 routes = APIRouter(dependencies=[Depends(needs(Right.ASK))], tags=['asking'])
 
 
-_BEFORE = 'what was asked before with the same one, this question may refer to'
-
-
-class AskRequest(AskForm):
-    """A question, and which memories it is about."""
-
-    conversation: Annotated[str, word(_BEFORE, 'kitchen', max_length=64)] = ''
-
-
 @routes.post('/api/ask', responses={200: {'content': {EVENT_STREAM: {}}}})
-async def ask(site: SITE, request: Request, body: AskRequest) -> forms.ExchangeJson:
+async def ask(site: SITE, request: Request, body: TalkForm) -> forms.ExchangeJson:
     """Ask a question and wait for the answer. With `Accept: text/event-stream` the answer is a stream of
     events `exchange`, one at each progress; the last one has the answer, or says why there is none. When its
     stream is cut off, a question goes on: DELETE /api/exchanges/ID ends it."""

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import anyio
 from mcp.server.mcpserver import Context, Image
 from mcp_types import CallToolResult
+from pydantic import create_model
 
 from remembr_ros.agent.model.quoting import neutral, quoted
 from remembr_ros.agent.overview.recalled_day import nothing_of_day, recall_day, scope_of_day
@@ -22,7 +23,7 @@ from remembr_ros.forms.forget import ForgetForm
 from remembr_ros.forms.form import Form
 from remembr_ros.forms.objects import ObjectsForm
 from remembr_ros.forms.places import PlacesForm
-from remembr_ros.forms.questions import AskForm, DayForm
+from remembr_ros.forms.questions import DayForm, TalkForm
 from remembr_ros.forms.recall import RecallForm
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
@@ -50,24 +51,13 @@ logger = logging.getLogger(__name__)
 LOOK_S = 0.25  # [s] between two looks at what is under way
 MOST_PICTURES = 4  # that one look shows
 _OBJECT = '{id}: {name} at {position}, seen last {last_seen}, {presence}, {relations}'
-_CONVERSATION = 'any name: follow-up questions refer to it'
 
 _Few = Annotated[int, word('so many at most', 10, 'k n', ge=1, le=50)]
 
 
-class RecallFew(RecallForm):
-    __doc__ = RecallForm.__doc__
-    limit: _Few = 10
-
-
-class ObjectsFew(ObjectsForm):
-    __doc__ = ObjectsForm.__doc__
-    limit: _Few = 10
-
-
-class DeedsFew(DeedsForm):
-    __doc__ = DeedsForm.__doc__
-    limit: _Few = 10
+def few(form: type[Form]) -> type[Form]:
+    """Return a form of which an agent gets few results: each takes room of its context."""
+    return create_model(form.__name__, __base__=form, __doc__=form.__doc__, limit=(_Few, 10))
 
 
 class LookForm(Form):
@@ -78,11 +68,6 @@ class LookForm(Form):
 
 class InfoForm(Form):
     """Tell what the memory holds: how much, since when, of which robots, on which maps."""
-
-
-class AskOn(AskForm):
-    __doc__ = AskForm.__doc__
-    conversation: Annotated[str, word(_CONVERSATION, 'tour', max_length=200)] = ''
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +90,14 @@ class Grant:
 
 
 GRANTS = {
-    'recall': Grant(RecallFew, Right.LOOK),
-    'objects': Grant(ObjectsFew, Right.LOOK),
-    'deeds': Grant(DeedsFew, Right.LOOK),
+    'recall': Grant(few(RecallForm), Right.LOOK),
+    'objects': Grant(few(ObjectsForm), Right.LOOK),
+    'deeds': Grant(few(DeedsForm), Right.LOOK),
     'places': Grant(PlacesForm, Right.LOOK),
     'look': Grant(LookForm, Right.LOOK, plain=True),
     'day': Grant(DayForm, Right.LOOK, plain=True),
     'info': Grant(InfoForm, Right.LOOK),
-    'ask': Grant(AskOn, Right.ASK, Ability.ASK),
+    'ask': Grant(TalkForm, Right.ASK, Ability.ASK),
     'remember': Grant(NoteForm, Right.ACT, Ability.NOTE, changes=True),
     'event': Grant(EventForm, Right.ACT, Ability.NOTE, changes=True),
     'forget': Grant(ForgetForm, Right.ACT, Ability.FORGET, changes=True, destroys=True),
@@ -128,7 +113,7 @@ class Tools:
         self._site = site
         self._backend = site.backend
 
-    def recall(self, form: RecallFew, ctx: Context) -> CallToolResult:
+    def recall(self, form: RecallForm, ctx: Context) -> CallToolResult:
         recall = self._backend.recall
         hits, scope = form.find(recall), form.scope()
         shown = functools.partial(told_memory, asked=form.text, embedder=recall.embedder_name)
@@ -137,14 +122,14 @@ class Tools:
         structure = {'memories': memories, 'total': recall.count(scope)}
         return result('\n'.join(lines) or 'nothing was found', structure)
 
-    def objects(self, form: ObjectsFew, ctx: Context) -> CallToolResult:
+    def objects(self, form: ObjectsForm, ctx: Context) -> CallToolResult:
         found = self._backend.recall.find_objects(form.query())
         told = [told_object(thing) for thing in found.objects]
         lines = [_OBJECT.format(**thing) for thing in told]
         structure = {'objects': told, 'total': found.total}
         return result('\n'.join(lines) or 'no such object is known', structure)
 
-    def deeds(self, form: DeedsFew, ctx: Context) -> CallToolResult:
+    def deeds(self, form: DeedsForm, ctx: Context) -> CallToolResult:
         found = brief({**results.deeds_json(form.find(self._backend.recall))})
         lines = [f'{deed["start"]} to {deed["end"]}: {deed["caption"]}' for deed in found.get('deeds', ())]
         return result('\n'.join(lines) or 'nothing of that kind took place', {'deeds': [], **found})
@@ -192,7 +177,7 @@ class Tools:
         line = f'{told["name"]}: {survey.memories} memories, {told.get("first")} to {told.get("last")}'
         return result(f'{line}, of maps {maps or "unknown"}; it is {told["now"]}', told)
 
-    async def ask(self, form: AskOn, ctx: Context) -> CallToolResult:
+    async def ask(self, form: TalkForm, ctx: Context) -> CallToolResult:
         exchanges = self._site.exchanges
         conversation = f'mcp {form.conversation}' if form.conversation else ''
         exchange = exchanges.begin(
