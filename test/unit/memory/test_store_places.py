@@ -9,6 +9,7 @@ import pytest
 
 from remembr_ros.agent.overview.recalled_day import day_of, scope_of_day
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.forms.questions import DayForm
 from remembr_ros.geometry import Pose, RigidTransform
 from remembr_ros.memory.exchange.transfer import export_memories, import_memories
 from remembr_ros.memory.model.recall import Query, Scope
@@ -100,7 +101,9 @@ def test_one_name_on_two_maps_is_two_places(store: MemoryStore):
 
 def test_a_day_in_a_place(store: MemoryStore):
     store.name_places([KITCHEN])
-    told = day_of(store, scope_of_day('2023-11-14', T0, timezone.utc, place='the Kitchen'), timezone.utc)
+    told = day_of(
+        store, scope_of_day(DayForm(day='2023-11-14', place='the Kitchen'), T0, timezone.utc), timezone.utc
+    )
     assert {memory.id for one in told.diary.episodes for memory in one.memories} == {'m0', 'm1', 'm3'}
     assert {one.place for one in told.diary.episodes} == {'kitchen'}
     assert ' in the kitchen' in told.lines(timezone.utc)

@@ -8,6 +8,7 @@ import pytest
 from remembr_ros.agent.overview import recalled_day
 from remembr_ros.agent.overview.recalled_day import days_remembered, nothing_of_day, recall_day, scope_of_day
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.forms.questions import DayForm
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory
@@ -50,14 +51,14 @@ RECALL = ListedRecall(
     ],
 )
 def test_a_day_is_found_by_words(words: str, ids: list[str]) -> None:
-    day = recall_day(RECALL, scope_of_day(words, NOW_NS, timezone.utc), timezone.utc)
+    day = recall_day(RECALL, scope_of_day(DayForm(day=words), NOW_NS, timezone.utc), timezone.utc)
     assert [memory.id for one in day.diary.episodes for memory in one.memories] == ids
     assert day.whole
 
 
 def test_of_more_memories_than_are_read_the_latest_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recalled_day, 'every', lambda recall, scope: every(recall, scope, 1))
-    day = recall_day(RECALL, scope_of_day('since yesterday', NOW_NS, timezone.utc), timezone.utc)
+    day = recall_day(RECALL, scope_of_day(DayForm(day='since yesterday'), NOW_NS, timezone.utc), timezone.utc)
     assert [memory.id for one in day.diary.episodes for memory in one.memories] == ['r2026-11-23T09:00:00Z']
     assert not day.whole
     assert day.diary.start_ns == parse_time('2026-11-23T09:00:00Z')
@@ -66,7 +67,7 @@ def test_of_more_memories_than_are_read_the_latest_are_told(monkeypatch: pytest.
 
 def test_what_is_no_time_is_refused() -> None:
     with pytest.raises(InvalidRequest, match='not a time'):
-        scope_of_day('purple', NOW_NS, timezone.utc)
+        scope_of_day(DayForm(day='purple'), NOW_NS, timezone.utc)
 
 
 def test_the_days_that_there_are_are_those_of_the_askers_clock() -> None:
@@ -79,12 +80,12 @@ def test_the_days_that_there_are_are_those_of_the_askers_clock() -> None:
 
 
 def test_where_nothing_is_remembered_the_days_with_something_are_named() -> None:
-    told = nothing_of_day(RECALL, scope_of_day('2026-11-21', NOW_NS, timezone.utc), timezone.utc)
+    told = nothing_of_day(RECALL, scope_of_day(DayForm(day='2026-11-21'), NOW_NS, timezone.utc), timezone.utc)
     assert told == (
         'Nothing is remembered of that time; there are memories of 2026-11-23, 2026-11-22, 2026-11-20, '
         '2026-11-01.'
     )
-    other = scope_of_day('today', NOW_NS, timezone.utc, ('s',))
+    other = scope_of_day(DayForm(day='today', robot=('s',)), NOW_NS, timezone.utc)
     assert nothing_of_day(RECALL, other, timezone.utc).endswith('memories of 2026-11-01.')
     assert nothing_of_day(RECALL, Scope(robots=('t',)), timezone.utc) == 'The memory holds nothing of t.'
     many = ListedRecall(seen(*(f'2026-10-{day:02}T08:00:00Z' for day in range(1, 31))))
