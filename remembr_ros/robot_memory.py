@@ -132,7 +132,7 @@ class RobotMemory(AbstractContextManager['RobotMemory']):
         pose = None if form.here is None else Pose(*form.here)
         about = {'map_id': form.map or '', 'asker': 'python', 'zone': self.zone, 'scope': form.scope()}
         self._store().embedder  # noqa: B018  loaded now, not within the time of the question
-        check_map(self._store().info(), form.map)
+        check_map(self._store().info, form.map)
         return self._agent.ask(Question(form.question, _ns(form.now), pose, **about))  # type: ignore[arg-type]
 
     @keywords(NoteForm, 'text')

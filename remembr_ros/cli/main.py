@@ -6,6 +6,7 @@ import importlib
 import logging
 import os
 import re
+import select
 import signal
 import sys
 from collections.abc import Sequence
@@ -110,10 +111,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             code = _run(argv)
             sys.stdout.flush()
-        except BrokenPipeError:  # `| head` has seen enough
+        except BrokenPipeError:
+            if not _is_unheard():  # it is of a connection, and a fault
+                raise
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = 128 + signal.SIGPIPE
         return code
+
+
+def _is_unheard() -> bool:
+    """Tell whether nobody reads what is printed any more, as behind `| head`."""
+    output = select.poll()
+    output.register(sys.stdout.fileno(), 0)
+    return any(event & select.POLLERR for _, event in output.poll(0))
 
 
 def _run(argv: Sequence[str] | None) -> int:

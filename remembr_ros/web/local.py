@@ -87,7 +87,7 @@ class LocalBackend:
     def ask(
         self, question: str, *, asker: str, scope: Scope, on_progress: OnProgress, cancel: threading.Event
     ) -> Answer:
-        check_map(self._store.info(), scope.map_id)
+        check_map(self._store.info, scope.map_id)
         asked = Question(question, self.now_ns(), asker=asker, zone=self._zone, scope=scope)
         return self._agent.ask(asked, on_progress=on_progress, cancel=cancel)
 

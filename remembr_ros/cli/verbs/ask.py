@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     form = from_options(AskForm, args)
     # To name a place is to change the memory.
     with stdout_for_json(args.json), open_memory(args, read_only=not name_said(form.question)) as store:
-        check_map(store.info(), form.map)
+        check_map(store.info, form.map)
         agent = build_agent(store, agent_config(args), keyframes=store)
         from remembr_ros.places.naming import name_here  # late: few questions name a place
 

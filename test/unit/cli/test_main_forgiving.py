@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from remembr_ros.cli.main import VERBS, _module, _Parser
+from remembr_ros.cli.main import VERBS, _module, _Parser, main
 from test.unit.cli.conftest import Run
 
 RunJson = Callable[..., dict[str, Any]]
@@ -98,3 +98,14 @@ def test_who_has_seen_enough_ends_it_quietly(memory_file: str, tmp_path: Path) -
         code = running.wait(60)
     assert (tmp_path / 'errors').read_text() == ''
     assert code == 141  # of SIGPIPE, as of any other program
+
+
+def test_a_connection_that_breaks_is_no_reader_that_has_seen_enough(
+    memory_file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise BrokenPipeError('the server hung up')
+
+    monkeypatch.setattr('remembr_ros.cli.verbs.info.open_memory', broken)
+    with pytest.raises(BrokenPipeError, match='hung up'):
+        main(['info', '--memory', memory_file])
