@@ -15,6 +15,7 @@ from remembr_ros.agent.offline.request import thing_of
 from remembr_ros.agent.planner import TOKEN_BUDGET, Planner
 from remembr_ros.agent.trace import Trace
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.forms.parameter import parameter
 from remembr_ros.memory.recall_protocol import Recall
 
 if TYPE_CHECKING:
@@ -30,48 +31,50 @@ VARIABLES = {
 """The environment variable that counts where a field is empty."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AgentConfig:
-    """How questions are answered.
+    """How questions are answered."""
 
-    :param llm: name of the language model; empty: the server's default, or its first one
-    :param llm_url: any server that speaks OpenAI's chat API, such as http://localhost:11434/v1, or the name
-        of one, see :mod:`remembr_ros.agent.chat.openai_client`; empty: OpenAI itself if llm is given, else no
-        language model
-    :param llm_fallback: asked when llm is out of reach; empty: the fallback server's default
-    :param llm_fallback_url: its server; both empty: there is none
-    :param rounds: of recalling before the model must answer, 1 to 10
-    :param calls_per_round: tool calls answered per round, 1 to 10
-    :param memories_per_call: 1 to 50
-    :param token_budget: prompt tokens per question
-    :param look_again_model: vision language model that looks at keyframes again; empty: its server's default
-    :param look_again_url: its server; both empty: look_again_captioner, if any
-    :param look_again_captioner: name of a captioner that looks at keyframes again; empty: nothing does
-    :param follow_up_s: so long after an answer the same asker's follow-up questions refer to it [s]
-    :param timeout_s: for a question, unless it says otherwise [s]
-    :param call_timeout_s: for one call of the model [s]; 0: most of what the question has left
-    :param reply_tokens: of one reply, thoughts included, before it is asked for again with more
-    :param trace: file that says what happened to each question; empty: none
-    :param trace_max_mb: how large it may become, with the one before it [MB]
-    """
-
-    llm: str = ''
-    llm_url: str = ''
-    llm_fallback: str = ''
-    llm_fallback_url: str = ''
-    rounds: int = 3
-    calls_per_round: int = 3
-    memories_per_call: int = 5
-    token_budget: int = TOKEN_BUDGET
-    look_again_model: str = ''
-    look_again_url: str = ''
-    look_again_captioner: str = ''
-    follow_up_s: float = EXPIRY_S
-    timeout_s: float = 60.0
-    call_timeout_s: float = 0.0
-    reply_tokens: int = MAX_TOKENS
-    trace: str = ''
-    trace_max_mb: float = 50.0
+    llm: str = parameter('', "language model; empty: its server's default, or the offline planner")
+    llm_url: str = parameter(
+        '',
+        'its server: openai, nim, ollama, vllm or llama.cpp, or the URL of any that speaks the OpenAI chat '
+        'API; keys come from the environment only',
+    )
+    llm_fallback: str = parameter('', 'language model to ask when the first is out of reach')
+    llm_fallback_url: str = parameter('', 'server of the fallback, as llm_url')
+    rounds: int = parameter(3, 'rounds of recall per question', '1 to 10')
+    calls_per_round: int = parameter(3, 'recalls per round', '1 to 10')
+    memories_per_call: int = parameter(5, 'memories per recall', '1 to 50')
+    token_budget: int = parameter(
+        TOKEN_BUDGET, 'prompt tokens per question; then the model has to answer', '2000 to 10000000'
+    )
+    look_again_model: str = parameter(
+        '', "vision language model that looks at keyframes again; empty: its server's default"
+    )
+    look_again_url: str = parameter(
+        '', 'its server; with neither model nor server, look_again_captioner looks'
+    )
+    look_again_captioner: str = parameter(
+        '', 'captioner that looks at keyframes again, such as scene_text; empty: none'
+    )
+    follow_up: float = parameter(
+        EXPIRY_S, "so long a follow-up question refers to the asker's last answer", '1 to 86400 s'
+    )
+    timeout: float = parameter(60.0, 'deadline of a question that names none', '0.1 to 3600 s', live=True)
+    call_timeout: float = parameter(
+        0.0,
+        'wait so long for one reply of the language model, which may have to be loaded first; 0: three '
+        'quarters of what the question has left',
+        '0 to 3600 s',
+    )
+    reply_tokens: int = parameter(
+        MAX_TOKENS,
+        'tokens of one reply, thoughts included; one that is cut off is asked for again with more',
+        '1 to 100000',
+    )
+    trace: str = parameter('', 'file to append what happens to each question to; empty: none')
+    trace_max_mb: float = parameter(50.0, 'the trace may take so much of the disk', '0.01 to 100000 MB')
 
 
 def config_from_environment(config: AgentConfig) -> AgentConfig:
@@ -104,25 +107,25 @@ def build_agent(
         for model, url in servers
         if model or url
     ]
-    conversations = Conversations(thing_of, in_full, config.follow_up_s)
+    conversations = Conversations(thing_of, in_full, config.follow_up)
     planners: list[Planner] = [OfflinePlanner()]
     if chats:
         from remembr_ros.agent.llm.loop import LoopPlanner  # late: rules alone need none of it
 
         # 0.9: some time of a question passes before the model is asked.
-        patience_s = 0.9 * allowed_s(config.call_timeout_s, config.timeout_s)
+        patience_s = 0.9 * allowed_s(config.call_timeout, config.timeout)
         loop = LoopPlanner(
             FailoverChat(chats, patience_s=patience_s),
             rounds=config.rounds,
             calls_per_round=config.calls_per_round,
             memories_per_call=config.memories_per_call,
-            call_timeout_s=config.call_timeout_s,
+            call_timeout_s=config.call_timeout,
             token_budget=config.token_budget,
             second_look=_second_look(config, keyframes) if keyframes is not None else None,
             rules=planners[0],
         )
         planners.insert(0, loop)
-    return Agent(recall, planners, config.timeout_s, conversations=conversations, trace=trace)
+    return Agent(recall, planners, config.timeout, conversations=conversations, trace=trace)
 
 
 def _second_look(config: AgentConfig, keyframes: 'Keyframes') -> 'SecondLook | None':
@@ -132,7 +135,7 @@ def _second_look(config: AgentConfig, keyframes: 'Keyframes') -> 'SecondLook | N
     if config.look_again_model or config.look_again_url:
         url = config.look_again_url or None
         chat = OpenAIChat(config.look_again_model, url, max_tokens=config.reply_tokens)
-        return ModelLook(chat, keyframes, call_timeout_s=config.call_timeout_s)
+        return ModelLook(chat, keyframes, call_timeout_s=config.call_timeout)
     if config.look_again_captioner:
         return CaptionerLook(get_captioner(config.look_again_captioner), keyframes)
     return None

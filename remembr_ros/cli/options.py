@@ -4,27 +4,32 @@ import argparse
 import math
 import os
 import time as clock
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from datetime import tzinfo
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.forms.faces import flag
+from remembr_ros.forms.parameter import Parameters, default_of, objection
 from remembr_ros.memory.model.uri import WHERE, database_path, is_server, shown
 from remembr_ros.memory.opening import data_folder, open_store
 from remembr_ros.memory.server.connection import SECRETS, Connection
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.memory.writable import check_writable
+from remembr_ros.nodes.memory.parameters import MemoryParameters
 from remembr_ros.timestamps import parse_time, zone_named
 
 _T = TypeVar('_T')
+_KINDS = {int: 'whole number', float: 'number'}
 
 _SERVER = {
-    **{name: name for name in ('db_name', 'server_name')},
-    **{name: f'{name}_path' for name in ('ca_pem', 'client_pem', 'client_key')},
+    **{name: flag(name) for name in ('db_name', 'user', 'server_name')},
+    **{f'{name}_path': flag(name) for name in ('ca_pem', 'client_pem', 'client_key')},
 }
-"""Options of a server, and the fields of a Connection that they fill."""
+"""Options of a server by the parameters of the memory node, and of a Connection, that they are."""
 
 
 def default_memory() -> str:
@@ -72,20 +77,14 @@ class _HelpServer(argparse.Action):
 
 
 def _add_server(parser: argparse.ArgumentParser, token_file: str, *, shown: bool = True) -> None:
-    password = f'with the password in {SECRETS["password"]}'
-    options = {
-        ('--db-name', 'NAME'): 'database on the server (default: its default)',
-        ('--user', 'NAME'): password,
-        (token_file, 'PATH'): 'file that holds an API key or user:password',
-        ('--ca-pem', 'PATH'): "trust these certificates, not the system's",
-        ('--client-pem', 'PATH'): 'certificate to show, with --client-key',
-        ('--client-key', 'PATH'): 'key of --client-pem',
-        ('--server-name', 'NAME'): "name in the server's certificate if it is not the host's",
-    }
     group = parser.add_argument_group('Milvus server')
-    for (option, metavar), text in options.items():
-        about = {'dest': 'token_file'} if option == token_file else {}
-        group.add_argument(option, metavar=metavar, help=text if shown else argparse.SUPPRESS, **about)  # type: ignore[arg-type]
+    add_parameters(group, MemoryParameters, **_SERVER)
+    group.add_argument(
+        token_file, dest='token', metavar='FILE', help='file that holds an API key or user:password'
+    )
+    parser.set_defaults(**dict.fromkeys(_SERVER))
+    for action in () if shown else group._group_actions:
+        action.help = argparse.SUPPRESS
 
 
 def open_memory(args: argparse.Namespace, *, create: bool = False, **parameters: Any) -> MemoryStore:
@@ -107,29 +106,26 @@ def check_memory(args: argparse.Namespace) -> None:
 
 
 def _connection(args: argparse.Namespace) -> Connection | None:
-    given = {
-        name: value for name in (*_SERVER, 'user', 'token_file') if (value := getattr(args, name)) is not None
-    }
+    flags = {**_SERVER, 'token': '--token-file'}
+    given = {name: value for name in flags if (value := getattr(args, name)) is not None}
     if not is_server(args.memory):
         if given:
-            option = next(iter(given)).replace('_', '-')
             raise InvalidRequest(
-                f'--{option} is for a Milvus server, and {args.memory} is a file; leave it out, or give '
-                '--memory https://host:port'
+                f'{flags[min(given)]} is for a Milvus server, and {args.memory} is a file; leave it out, or '
+                'give --memory https://host:port'
             )
         return None
     if empty := [name for name, value in given.items() if not value.strip()]:
-        raise InvalidRequest(f'--{empty[0].replace("_", "-")} is empty; leave it out or fill it in')
-    if 'user' in given and 'token_file' in given:
+        raise InvalidRequest(f'{flags[empty[0]]} is empty; leave it out or fill it in')
+    if 'user' in given and 'token' in given:
         raise InvalidRequest('--user and --token-file are two ways to log in; give one of them')
-    options: dict[str, object] = {field: given.get(name, '') for name, field in _SERVER.items()}
-    if bool(options['client_pem_path']) != bool(options['client_key_path']):
+    if ('client_pem_path' in given) != ('client_key_path' in given):
         raise InvalidRequest('--client-pem and --client-key go together')
     if 'user' in given:
-        options |= {'user': given['user'], 'password': os.environ.get(SECRETS['password'], '')}
-    if 'token_file' in given:
-        options['token'] = _token(Path(given['token_file']))
-    return Connection.from_environment(args.memory, **options)
+        given['password'] = os.environ.get(SECRETS['password'], '')
+    if 'token' in given:
+        given['token'] = _token(Path(given['token']))
+    return Connection.from_environment(args.memory, **given)
 
 
 def _token(path: Path) -> str:
@@ -174,6 +170,41 @@ def add_clock(parser: argparse._ActionsContainer) -> None:
         default='',
         help="whose clock 'yesterday' and '3 pm' are on, such as Europe/Berlin (default: this machine's)",
     )
+
+
+def add_parameters(
+    parser: argparse._ActionsContainer, cls: type[Parameters], *names: str, **flags: str
+) -> None:
+    """Add an option for each of these parameters, which are called alike.
+
+    :param flags: the options of those that are called otherwise
+    """
+    for field in fields(cls):
+        name, about, default = field.name, field.metadata, default_of(field)
+        if name not in names and name not in flags:
+            continue
+        option: dict[str, Any] = {'dest': name, 'default': default_of(field)}
+        if default is False:
+            option['action'] = 'store_true'
+        elif about['choices']:
+            option['choices'] = about['choices']
+        elif isinstance(default, list):
+            option |= {'action': 'append', 'metavar': name.upper()}
+        else:
+            option['metavar'] = {int: 'N', float: 'S'}.get(type(default), name.rpartition('_')[2].upper())
+            option['type'] = partial(_of_parameter, about, type(default))
+        text = about['text'] + ('' if default in ('', [], 0) else f' (default: {default})')
+        parser.add_argument(flags.get(name, flag(name)), **option, help=text.replace('%', '%%'))
+
+
+def _of_parameter(about: Mapping[str, Any], kind: type[Any], text: str) -> Any:
+    try:
+        value = kind(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f'{text!r} is no {_KINDS[kind]}') from None
+    if why := objection('it', about, value):
+        raise argparse.ArgumentTypeError(why)
+    return value
 
 
 def now_ns(args: argparse.Namespace) -> int:
@@ -230,10 +261,8 @@ def _number(wanted: str, fits: Callable[[float], bool], text: str) -> float:
     return number
 
 
-seconds = partial(_number, 'a number of seconds above 0', lambda number: number > 0.0)
 seconds_or_none = partial(_number, 'a number of seconds, 0 or more', lambda number: number >= 0.0)
 hertz = partial(_number, 'a number of times in a second, above 0', lambda number: number > 0.0)
-per_minute = partial(_number, 'a number of calls per minute above 0', lambda number: number > 0.0)
 metres = partial(_number, 'a length in metres', lambda number: number >= 0.0)
 coordinate = partial(_number, 'a coordinate in metres', math.isfinite)
 

@@ -1,5 +1,6 @@
-"""What somebody tells the memory: a note, or what the robot did."""
+"""What somebody tells: a note, what the robot did, where it shall drive."""
 
+from collections.abc import Callable
 from typing import Annotated
 
 from pydantic import Field
@@ -7,23 +8,20 @@ from pydantic import Field
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.forms.fields import MAX_NAME, NUMBER, At, OnMap, PlaceWords, Time, Words, Yaw, word
 from remembr_ros.forms.form import Form
-from remembr_ros.geometry import MAX_COORDINATE, Pose, wrap_angle
+from remembr_ros.geometry import MAX_COORDINATE, Pose, StampedPose, wrap_angle
 from remembr_ros.memory.deeds.deed import Deed, Outcome, deed, kind_said
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.notes import MAX_BYTES
 
 _KINDS = 'go, pick, place, open, close, ask, answer, dock, charge, fail, or other words'
 
 
-class TellForm(Form):
+class PlacedForm(Form):
     """Something at a position on a map."""
 
     position: At = None
     yaw: Yaw = 0.0
     map: OnMap = ''
-    robot: Annotated[
-        str | None,
-        word('whose memory it is (default: robot)', 'anna', min_length=1, max_length=MAX_NAME),
-    ] = None
 
     @property
     def pose(self) -> Pose | None:
@@ -34,6 +32,32 @@ class TellForm(Form):
         if self.position is None and self.yaw:
             raise InvalidRequest('yaw is a heading at a place: give a position, too')
         return None if self.position is None else Pose(*self.position, wrap_angle(self.yaw))
+
+
+class GoForm(PlacedForm):
+    """Drive the robot to where a memory was made, or to a position; a person has to confirm first."""
+
+    memory_id: Annotated[
+        str | None, word('where that memory was made', '8c1f0d', 'id memory', max_length=200)
+    ] = None
+
+    def target(self, memory_of: Callable[[str], Memory], now_ns: int) -> Memory | StampedPose:
+        """Return the memory, or the position with its heading as of now.
+
+        :raises InvalidRequest: neither or both are given
+        """
+        if (self.memory_id is None) == (self.position is None):
+            raise InvalidRequest('give either a memory_id or a position')
+        return StampedPose(now_ns, self.pose) if self.pose else memory_of(self.memory_id or '')
+
+
+class TellForm(PlacedForm):
+    """Something that is remembered."""
+
+    robot: Annotated[
+        str | None,
+        word('whose memory it is (default: robot)', 'anna', min_length=1, max_length=MAX_NAME),
+    ] = None
 
 
 class NoteForm(TellForm):

@@ -83,7 +83,7 @@ def add_options(parser: argparse._ActionsContainer, form: type[Form], *, words: 
         if chosen:
             about += f': {", ".join(chosen)}'
         default = getattr(field.default, 'value', field.default)
-        if default not in (None, '', (), False):
+        if not field.is_required() and default not in (None, '', (), False):
             about += f' (default: {default})'
         others = [flag(other) for other in synonyms(form, name) if len(other) > 1]
         known = parser._option_string_actions

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.nodes.base.parameters import default_of
+from remembr_ros.forms.parameter import default_of
 from remembr_ros.nodes.params_file import NODE_PARAMETERS
 
 PRESETS = ('laptop_offline', 'jetson_orin', 'gpu_server', 'fleet', 'paper')  # files of config/presets

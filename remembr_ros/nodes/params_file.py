@@ -14,8 +14,8 @@ from typing import Any
 import yaml
 
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.forms.parameter import Parameters, default_of, objection
 from remembr_ros.nodes.agent.parameters import AgentParameters
-from remembr_ros.nodes.base.parameters import Parameters, default_of, objection
 from remembr_ros.nodes.captioner.parameters import CaptionerParameters
 from remembr_ros.nodes.events.parameters import EventsParameters
 from remembr_ros.nodes.memory.parameters import MemoryParameters

@@ -27,9 +27,9 @@ from remembr_ros.cli.options import (
     add_json,
     add_map,
     add_memory,
+    add_parameters,
     check_memory,
     hertz,
-    metres,
     open_memory,
     seconds_or_none,
 )
@@ -39,11 +39,12 @@ from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.errors import BagUnreadable, InvalidRequest
 from remembr_ros.events.recorded import RecordedDeeds
 from remembr_ros.events.watch import LEFT_OUT
-from remembr_ros.geometry import MAX_POSITION_STD_M, Lost, StampedPose
+from remembr_ros.geometry import Lost, StampedPose
 from remembr_ros.images import Frame
 from remembr_ros.memory.model.record import Observation
 from remembr_ros.memory.model.uri import shown
 from remembr_ros.memory.store import MemoryStore
+from remembr_ros.nodes.captioner.parameters import CaptionerParameters
 from remembr_ros.timestamps import NS, format_duration
 
 _log = logging.getLogger(__name__)
@@ -71,12 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='whose memory (default: %(default)s)',
     )
     add_map(parser, 'the map that the poses refer to')
-    parser.add_argument(
-        '--camera',
-        metavar='NAME',
-        default='',
-        help='name of the camera, if the cameras of one drive are ingested one after the other',
-    )
+    add_parameters(parser, CaptionerParameters, 'camera', 'max_position_std')
     parser.add_argument('--image-topic', metavar='T', help='the camera, if the bag has several')
     poses = parser.add_mutually_exclusive_group()
     poses.add_argument('--pose-topic', metavar='T', help='the pose source, if the bag has several')
@@ -96,14 +92,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='S',
         help='a pose stays valid so long while no newer one comes [s] (default: '
         f'{AMCL_HOLD_S:g} for PoseWithCovarianceStamped, as AMCL is silent while the robot stands; else 0)',
-    )
-    parser.add_argument(
-        '--max-position-std',
-        type=metres,
-        metavar='M',
-        default=MAX_POSITION_STD_M,
-        help='memories have no place while the covariance of the pose says that it is less certain than this '
-        '[m]; 0: every pose counts (default: %(default)s)',
     )
     parser.add_argument(
         '--no-consolidation',

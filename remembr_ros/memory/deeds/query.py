@@ -45,26 +45,13 @@ class DeedOrder(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class DeedQuery:
-    """What is asked of that which took place. Conditions combine with "and"; what is empty is none.
+    """What is asked of that which took place; each field as the form in remembr_ros.forms.deeds says it.
 
-    :param kind: by a usual word for it; 'sight': the object was in view; 'stay': the robot was in a
-        place; 'handling': it handled a thing, from the pick to the place; one of MOVES, 'turning left',
-        'turning right': how it moved
-    :param object: words of its name
-    :param receptacle: the same
-    :param place: the same, of the place that is told, or that it was in
-    :param attribute: more words that its names or its sentence have
-    :param outcomes: any of these, of OUTCOMES
-    :param scope: when, by which robot, on which map, near where
     :param after: begun when that was over, the last of several if it says nothing else
     :param before: over when that began, of which the same holds; with after: between the last such two
     :param during: begun while that lasted; of any
-    :param right: with after or before: the very next deed is meant, of any of several
     :param at_ns: that was going on then, or else was nearest in time [ns since the Unix epoch]
-    :param order: what comes first
     :param here: of the order [m] in the map
-    :param nth: only this one, 1 is the first of the order, -1 its last
-    :param limit: so many at most, 1 or more
     :param never: one of FIELDS: not these, but the last of each name in that field that none of these has
     :raises InvalidRequest: that makes no sense
     """

@@ -28,20 +28,10 @@ class ObjectOrder(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class ObjectQuery:
-    """Which objects are asked for. Conditions combine with "and".
+    """Which objects are asked for; each field as the form in remembr_ros.forms.objects says it.
 
-    :param called: what they are called, with a colour if it counts: 'cup', 'red cups'; an id is as good
-    :param text: what fits it best first, whatever it is called
-    :param relation: one of RELATION_NAMES: how they lie to the anchor
-    :param anchor: what that is called, or its id
-    :param missing: not there at the last look; False: still there, as far as anybody knows
-    :param moved: found elsewhere than before
-    :param changed_since_ns: that appeared, moved, came back or were missed since then
-    :param place: for the order: what is nearest to it first [m] in the map
-    :param order: None: by the text, else by the place, else the one seen last first
     :param scope: seen in this time (of a relation: when it held), within this place, by these robots, on
         this map
-    :param limit: so many at most, 1 or more; None: all
     :raises InvalidRequest: that makes no sense
     """
 

@@ -2,13 +2,12 @@
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 from visualization_msgs.msg import Marker, MarkerArray
 
 from remembr_ros.agent.agent import Agent
-from remembr_ros.agent.build import AgentConfig, build_agent
+from remembr_ros.agent.build import build_agent
 from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.planner import Progress
 from remembr_ros.errors import BudgetExceeded, Cancelled, RemembrError
@@ -96,7 +95,7 @@ class AgentNode(ManagedNode):
         self._zone = zone_named(p.time_zone)
         self._recall = RecallClient(self, p.recall_timeout)
         self.while_configured.callback(self._recall.close)
-        self._agent = build_agent(self._recall, agent_config(p), keyframes=self._recall)
+        self._agent = build_agent(self._recall, p, keyframes=self._recall)
         self.get_logger().info(f'planner: {self._agent.planner}')
         self._navigator = Navigator(self, p, self._recall.get)
         self._agent.naming = lambda name, question: name_here(
@@ -223,13 +222,6 @@ class AgentNode(ManagedNode):
             self._here = None
         elif is_place(pose.pose):
             self._here = pose
-
-
-def agent_config(p: AgentParameters) -> AgentConfig:
-    """Return how an agent with these parameters answers: they are called alike, but for the unit seconds."""
-    return AgentConfig(
-        **{field.name: getattr(p, field.name.removesuffix('_s')) for field in fields(AgentConfig)}
-    )
 
 
 def main(args: list[str] | None = None) -> None:

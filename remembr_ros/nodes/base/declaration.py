@@ -9,7 +9,7 @@ from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescri
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from remembr_ros.nodes.base.parameters import Parameters, default_of, objection
+from remembr_ros.forms.parameter import Parameters, default_of, objection
 from remembr_ros.printable import MASK, shown_url
 
 # URLs with passwords that nodes were given, by parameter and by what is shown of each.

@@ -9,9 +9,7 @@ from sensor_msgs.msg import CompressedImage, Image
 from std_srvs.srv import Trigger
 
 from remembr_ros.captioning.backlog import Backlog
-from remembr_ros.captioning.captioners.by_name import get_captioner
 from remembr_ros.captioning.captioners.captioner import Captioner
-from remembr_ros.captioning.captioners.vlm_options import VlmOptions
 from remembr_ros.captioning.observation import Describer, Remembering
 from remembr_ros.captioning.placer import WAIT_FOR_POSES_NS, PlacedSegment, Placer
 from remembr_ros.captioning.pose_buffer import PAUSE, PoseBuffer
@@ -27,7 +25,7 @@ from remembr_ros.nodes.base.pose_source import PoseSubscription, check_pose_para
 from remembr_ros.nodes.base.services import until
 from remembr_ros.nodes.base.topic_watch import WatchedSubscription
 from remembr_ros.nodes.base.worker_pool import ended_in_time
-from remembr_ros.nodes.captioner.parameters import CaptionerParameters
+from remembr_ros.nodes.captioner.parameters import CaptionerParameters, make_captioner
 from remembr_ros.nodes.captioner.worker import CaptionWorker
 from remembr_ros.timestamps import NS
 
@@ -224,30 +222,6 @@ class CaptionerNode(ManagedNode):
             f'{d.uncaptioned} without a caption, {b.merged} merged, {b.dropped} dropped'
         )
         return response
-
-
-def make_captioner(p: CaptionerParameters) -> Captioner:
-    """Return the captioner that the parameters name; errors as of :func:`get_captioner`."""
-    options = VlmOptions(
-        prompt=p.captioner_prompt,
-        max_images=p.captioner_images,
-        max_side=p.captioner_image_side,
-        max_tokens=p.captioner_max_tokens,
-        timeout_s=p.captioner_timeout,
-        device=p.captioner_device,
-        dtype=p.captioner_dtype,
-        quantization=p.captioner_quantization,
-        trust_remote_code=p.captioner_trust_remote_code,
-        batch_size=p.batch_size,
-    )
-    return get_captioner(
-        p.captioner,
-        model=p.captioner_model or None,
-        base_url=p.captioner_url or None,
-        captions=p.captioner_captions,
-        describer=p.captioner_describer,
-        options=options,
-    )
 
 
 def segmenter_config(p: CaptionerParameters) -> SegmenterConfig:

@@ -3,10 +3,12 @@
 import dataclasses
 
 from remembr_ros.captioning.backlog import POLICIES
-from remembr_ros.captioning.captioners.by_name import CAPTIONERS, DESCRIBERS
-from remembr_ros.captioning.captioners.vlm_options import DTYPES, QUANTIZATIONS
+from remembr_ros.captioning.captioners.by_name import CAPTIONERS, DESCRIBERS, get_captioner
+from remembr_ros.captioning.captioners.captioner import Captioner
+from remembr_ros.captioning.captioners.vlm_options import DTYPES, QUANTIZATIONS, VlmOptions
 from remembr_ros.extensions import extensions
-from remembr_ros.nodes.base.parameters import NodeParameters, PoseParameters, parameter
+from remembr_ros.forms.parameter import parameter
+from remembr_ros.nodes.base.parameters import NodeParameters, PoseParameters
 
 TRANSPORTS = ('auto', 'raw', 'compressed')
 
@@ -80,4 +82,28 @@ class CaptionerParameters(NodeParameters, PoseParameters):
     )
     captioner_trust_remote_code: bool = parameter(
         False, 'true: Python code that comes with a model (VILA, NVILA) may run here'
+    )
+
+
+def make_captioner(p: CaptionerParameters) -> Captioner:
+    """Return the captioner that the parameters name; errors as of :func:`get_captioner`."""
+    options = VlmOptions(
+        prompt=p.captioner_prompt,
+        max_images=p.captioner_images,
+        max_side=p.captioner_image_side,
+        max_tokens=p.captioner_max_tokens,
+        timeout_s=p.captioner_timeout,
+        device=p.captioner_device,
+        dtype=p.captioner_dtype,
+        quantization=p.captioner_quantization,
+        trust_remote_code=p.captioner_trust_remote_code,
+        batch_size=p.batch_size,
+    )
+    return get_captioner(
+        p.captioner,
+        model=p.captioner_model or None,
+        base_url=p.captioner_url or None,
+        captions=p.captioner_captions,
+        describer=p.captioner_describer,
+        options=options,
     )

@@ -3,7 +3,8 @@
 import dataclasses
 
 from remembr_ros.events.watch import LEFT_OUT
-from remembr_ros.nodes.base.parameters import NodeParameters, PoseParameters, parameter
+from remembr_ros.forms.parameter import parameter
+from remembr_ros.nodes.base.parameters import NodeParameters, PoseParameters
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 import dataclasses
 
+from remembr_ros.forms.parameter import parameter
 from remembr_ros.memory.model.uri import WHERE
-from remembr_ros.nodes.base.parameters import NodeParameters, parameter
+from remembr_ros.nodes.base.parameters import NodeParameters
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 import dataclasses
 
+from remembr_ros.forms.parameter import parameter
 from remembr_ros.navigation.grid import MAP_OCCUPIED
 from remembr_ros.navigation.plan import ORDERS
-from remembr_ros.nodes.base.parameters import parameter
 
 NAVIGATIONS = ('goal_pose', 'nav2', 'simple_commander', 'none')
 NAV2 = ('nav2', 'simple_commander')  # those that tell how it goes

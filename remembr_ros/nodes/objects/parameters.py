@@ -2,7 +2,8 @@
 
 import dataclasses
 
-from remembr_ros.nodes.base.parameters import NodeParameters, PoseParameters, parameter
+from remembr_ros.forms.parameter import parameter
+from remembr_ros.nodes.base.parameters import NodeParameters, PoseParameters
 
 TOLD = ('detections', 'detections_3d')
 """In place of a detector's name: the topic on which the robot tells what it detects."""

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from remembr_ros.nodes.base.parameters import parameter
+from remembr_ros.forms.parameter import parameter
 
 
 @dataclasses.dataclass(frozen=True)

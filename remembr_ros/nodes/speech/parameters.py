@@ -2,7 +2,8 @@
 
 import dataclasses
 
-from remembr_ros.nodes.base.parameters import NodeParameters, parameter
+from remembr_ros.forms.parameter import parameter
+from remembr_ros.nodes.base.parameters import NodeParameters
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,14 +1,13 @@
 """The web node: the page, its API and MCP beside a running robot."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
 from remembr_ros.nodes.base.pose_source import check_pose_parameters
-from remembr_ros.nodes.web.parameters import WebParameters
+from remembr_ros.nodes.web.parameters import WebParameters, door_of
 from remembr_ros.nodes.web.ros_backend import RosBackend
 from remembr_ros.timestamps import zone_named
 
@@ -39,7 +38,6 @@ class WebNode(ManagedNode):
         try:
             from remembr_ros.web.app import build_app
             from remembr_ros.web.door.access import Access
-            from remembr_ros.web.door.door import Door
             from remembr_ros.web.door.serving import WebServer
             from remembr_ros.web.site import transcriber
         except ImportError as error:
@@ -47,15 +45,7 @@ class WebNode(ManagedNode):
                 f'the page needs the extra web ({error}): pip install "remembr_ros[web]"'
             ) from error
         self._build_app, self._make_server, self._transcriber = build_app, WebServer, transcriber
-        p = self.parameters
-        self._door = Door(
-            host=p.host,
-            port=p.port,
-            token_file=_path(p.token_file),
-            certificate=_path(p.certificate),
-            key=_path(p.key),
-            names=tuple(p.names),
-        )
+        self._door = door_of(self.parameters)
         self._access = Access.by(self._door.token_file)
 
     def start(self) -> None:
@@ -95,10 +85,6 @@ class WebNode(ManagedNode):
         }
         problem = site.following.contents.problem
         return Level.WARN if problem else Level.OK, problem or f'serving at {server.url}', values
-
-
-def _path(text: str) -> Path | None:
-    return Path(text).expanduser() if text else None
 
 
 def main(args: list[str] | None = None) -> None:

@@ -1,8 +1,11 @@
 """The parameters of the web node."""
 
 import dataclasses
+from pathlib import Path
 
-from remembr_ros.nodes.base.parameters import NodeParameters, PoseParameters, parameter
+from remembr_ros.forms.parameter import parameter
+from remembr_ros.nodes.base.parameters import NodeParameters, PoseParameters
+from remembr_ros.web.door.door import Door
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,3 +32,10 @@ class WebParameters(NodeParameters, PoseParameters):
     call_timeout: float = parameter(
         5.0, 'wait so long for the memory node and the agent node', '0.05 to 600 s'
     )
+
+
+def door_of(p: WebParameters) -> Door:
+    """Return where the page is served, and for whom; errors as of Door."""
+    files = (p.token_file, p.certificate, p.key)
+    tokens, certificate, key = (Path(file).expanduser() if file else None for file in files)
+    return Door(p.host, p.port, tokens, certificate, key, tuple(p.names))

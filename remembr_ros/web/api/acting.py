@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from pydantic import Field
 
-from remembr_ros.forms.driving import GoForm
-from remembr_ros.forms.events import EventForm, NoteForm
+from remembr_ros.forms.events import EventForm, GoForm, NoteForm
 from remembr_ros.forms.forget import ForgetForm
 from remembr_ros.forms.form import Form
 from remembr_ros.geometry import MAX_COORDINATE

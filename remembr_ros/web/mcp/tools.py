@@ -16,8 +16,7 @@ from remembr_ros.agent.overview.recalled_day import nothing_of_day, recall_day, 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.forms import results
 from remembr_ros.forms.deeds import DeedsForm
-from remembr_ros.forms.driving import GoForm
-from remembr_ros.forms.events import EventForm, NoteForm
+from remembr_ros.forms.events import EventForm, GoForm, NoteForm
 from remembr_ros.forms.fields import word
 from remembr_ros.forms.forget import ForgetForm
 from remembr_ros.forms.form import Form

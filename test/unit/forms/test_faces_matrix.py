@@ -16,8 +16,7 @@ from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.forms.deeds import DeedsForm
-from remembr_ros.forms.driving import GoForm
-from remembr_ros.forms.events import EventForm, NoteForm
+from remembr_ros.forms.events import EventForm, GoForm, NoteForm
 from remembr_ros.forms.faces import (
     add_options,
     fill_message,

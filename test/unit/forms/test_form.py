@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from remembr_ros.forms.deeds import DeedsForm
-from remembr_ros.forms.driving import GoForm
-from remembr_ros.forms.events import EventForm, NoteForm
+from remembr_ros.forms.events import EventForm, GoForm, NoteForm
 from remembr_ros.forms.faces import choices_of, kind_of
 from remembr_ros.forms.forget import ForgetForm
 from remembr_ros.forms.form import Form, synonyms

@@ -9,8 +9,8 @@ pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
 
 from rclpy.parameter import Parameter
 
+from remembr_ros.forms.parameter import default_of
 from remembr_ros.nodes.base.declaration import _check
-from remembr_ros.nodes.base.parameters import default_of
 from remembr_ros.nodes.params_file import NODE_PARAMETERS
 
 FILE = Path(__file__).resolve().parents[3] / 'config' / 'remembr.yaml'

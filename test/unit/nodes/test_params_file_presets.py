@@ -8,7 +8,7 @@ import yaml
 
 pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
 
-from remembr_ros.nodes.base.parameters import default_of
+from remembr_ros.forms.parameter import default_of
 from remembr_ros.nodes.launch_arguments import PRESETS
 from remembr_ros.nodes.params_file import NODE_PARAMETERS
 

@@ -122,7 +122,7 @@ def test_the_prompt_and_the_limits_reach_the_model(
         (['IMAGE', '--captioner', 'openai'], 1, 'OPENAI_API_KEY'),
         (['IMAGE', '--vlm-url', 'http://127.0.0.1:9/v1', '--prompt', '/none.md'], 2, 'cannot be read'),
         (['IMAGE', '--quantization', '3bit'], 2, 'invalid choice'),
-        (['IMAGE', '--caption-timeout', '0'], 2, 'above 0'),
+        (['IMAGE', '--caption-timeout', '0'], 2, '0.1 to 3600 s'),
         ([], 2, 'IMAGE'),
     ],
     ids=lambda value: ' '.join(value) if isinstance(value, list) else None,
