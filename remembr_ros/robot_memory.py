@@ -38,7 +38,6 @@ from remembr_ros.memory.objects.query import FoundObject
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.memory.store import MemoryStore
-from remembr_ros.memory.store_info import check_map
 from remembr_ros.timestamps import zone_named
 
 _HERE = 'where the robot is, on that map'
@@ -132,7 +131,6 @@ class RobotMemory(AbstractContextManager['RobotMemory']):
         pose = None if form.here is None else Pose(*form.here)
         about = {'map_id': form.map or '', 'asker': 'python', 'zone': self.zone, 'scope': form.scope()}
         self._store().embedder  # noqa: B018  loaded now, not within the time of the question
-        check_map(self._store().info, form.map)
         return self._agent.ask(Question(form.question, _ns(form.now), pose, **about))  # type: ignore[arg-type]
 
     @keywords(NoteForm, 'text')

@@ -36,7 +36,7 @@ from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.places.place import NamedPlace, said_name
 from remembr_ros.memory.places.places import known_places
-from remembr_ros.memory.recall_protocol import Recall
+from remembr_ros.memory.recall_protocol import Recall, check_map
 
 NAME = 'naming'  # in place of a planner
 
@@ -156,8 +156,10 @@ class Agent:
         record('asked', asked(question))
         try:
             run.check()
-            followed = self._follow(question, run)
             named = self.naming and answer_naming(question, self.naming)
+            if not named:
+                check_map(NarrowedRecall(self.recall, run), question.scope.map_id)
+            followed = self._follow(question, run)
             answer = named or followed.answer or self._answer(followed, run)
             if followed.narrowing != EVERYTHING and not answer.evidence:
                 answer = replace(answer, text=f'Apart from that: {answer.text}')
@@ -188,8 +190,8 @@ class Agent:
         return self.conversations.follow(question)
 
     def _answer(self, followed: Followed, run: Run) -> Answer:
-        recall = NarrowedRecall(self.recall, run, followed.narrowing, followed.question.scope)
         question = followed.question
+        recall = NarrowedRecall(self.recall, run, followed.narrowing, question.scope)
         if places := known_places(NarrowedRecall(self.recall, run)):
             question = replace(question, places=places)
         for planner, following in zip(self.planners, [*self.planners[1:], None], strict=True):

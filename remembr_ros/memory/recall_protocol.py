@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Protocol
 
+from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, Survey
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
@@ -83,3 +84,16 @@ def nearest_in_time(recall: Recall, empty: Scope) -> list[Hit]:
         if edge_ns is not None and side is not None:
             found += recall.find(Query(time_ns=edge_ns, scope=side, limit=1))
     return found
+
+
+def check_map(recall: Recall, name: str | None) -> None:
+    """Refuse a map of which a memory has nothing, though it has others.
+
+    :param name: None: any map will do
+    :raises InvalidRequest: the message says which maps there are
+    :raises StoreUnavailable: there is no memory to ask
+    """
+    if name is None or recall.count(Scope(map_id=name)) or not recall.count():
+        return
+    known = ', '.join(repr(area.map_id) for area in recall.survey().areas)
+    raise InvalidRequest(f'there is no memory of a map {name!r}; there are: {known or "others"}')

@@ -1,9 +1,7 @@
 """Summary of a store: counts, sizes, time span, problems."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.model.engine import Stamp, Summary
 from remembr_ros.memory.pending.writer import SpoolState
@@ -79,15 +77,3 @@ def info_of(
         spool_bytes=waiting.bytes if waiting else 0,
         problem=problem,
     )
-
-
-def check_map(info_of_store: Callable[[], StoreInfo], name: str | None) -> None:
-    """Refuse a map of which a memory has nothing.
-
-    :param info_of_store: asked only where a map is named: it counts files
-    :param name: None: any map will do
-    :raises InvalidRequest: the message says which maps there are
-    """
-    if name is not None and (info := info_of_store()).memories and name not in info.maps:
-        known = ', '.join(map(repr, info.maps))
-        raise InvalidRequest(f'there is no memory of a map {name!r}; there are: {known}')

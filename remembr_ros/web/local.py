@@ -24,7 +24,7 @@ from remembr_ros.memory.objects.known import KnownObject
 from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.memory.store import MemoryStore
-from remembr_ros.memory.store_info import StoreInfo, check_map
+from remembr_ros.memory.store_info import StoreInfo
 from remembr_ros.navigation.grid import Grid
 from remembr_ros.web.backend import Ability, Listeners, PartState, Situation
 
@@ -87,7 +87,6 @@ class LocalBackend:
     def ask(
         self, question: str, *, asker: str, scope: Scope, on_progress: OnProgress, cancel: threading.Event
     ) -> Answer:
-        check_map(self._store.info, scope.map_id)
         asked = Question(question, self.now_ns(), asker=asker, zone=self._zone, scope=scope)
         return self._agent.ask(asked, on_progress=on_progress, cancel=cancel)
 

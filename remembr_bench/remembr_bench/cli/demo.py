@@ -118,7 +118,7 @@ def run(args: argparse.Namespace) -> int:
         f'{time.monotonic() - began:.0f} s in all. See {out / "map.png"} and {out / "answers.json"}.'
     )
     # As it was called: make demo calls it where it is installed.
-    web = f'{sys.argv[0]} web --memory {database} --map {floor_map}'
+    web = f'{sys.argv[0]} web --memory {database} --map-file {floor_map}'
     print(f'To look at it on http://127.0.0.1:8765/: {web}')
     config = config_from_environment(AgentConfig())
     if not (config.llm or config.llm_url):

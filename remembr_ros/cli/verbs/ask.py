@@ -15,7 +15,6 @@ from remembr_ros.cli.planner_options import add_planner, agent_config
 from remembr_ros.forms.faces import add_options, from_options
 from remembr_ros.forms.questions import AskForm
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.store_info import check_map
 
 EXAMPLES = (
     'ask Where is the red mug?',
@@ -43,7 +42,6 @@ def run(args: argparse.Namespace) -> int:
     form = from_options(AskForm, args)
     # To name a place is to change the memory.
     with stdout_for_json(args.json), open_memory(args, read_only=not name_said(form.question)) as store:
-        check_map(store.info, form.map)
         agent = build_agent(store, agent_config(args), keyframes=store)
         from remembr_ros.places.naming import name_here  # late: few questions name a place
 

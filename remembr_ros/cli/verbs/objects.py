@@ -52,8 +52,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _correct(args: argparse.Namespace, given: dict[str, list[str]]) -> int:
-    if len(given) > 1:
-        raise InvalidRequest('give one correction at a time')
+    if len(given) > 1 or args.words:
+        raise InvalidRequest('give one correction at a time, and no words beside it')
     [(action, (name, *values))] = given.items()
     field = {'rename': 'name', 'merge': 'other', 'split': 'time_ns'}.get(action)
     about = {field: parse_time(values[0]) if action == 'split' else values[0]} if field else {}

@@ -85,10 +85,12 @@ class Citing:
 
 
 def test_a_question_is_asked_within_its_scope_whatever_answers(
-    hashing_tour: MemoryStore, ask_about: AskAbout
+    hashing_tour: MemoryStore, ask_about: AskAbout, fresh: Callable[..., MemoryStore]
 ) -> None:
+    lift = hashing_tour.find(Query('lift', limit=1))[0].memory
+    store = fresh(lift, replace(lift, id='other', robot='another', map_id='office'))
     for planner in (OfflinePlanner(), Citing()):
-        agent = Agent(hashing_tour, [planner])
+        agent = Agent(store, [planner])
         question = replace(ask_about('Where is the lift?'), asker='ann', scope=ASKED)
         answer = agent.ask(question)
         assert answer.evidence == ()
@@ -96,6 +98,15 @@ def test_a_question_is_asked_within_its_scope_whatever_answers(
     everything = Agent(hashing_tour, [OfflinePlanner()]).ask(ask_about('Where is the lift?'))
     assert everything.evidence
     assert 'asked' not in everything.text
+
+
+def test_of_a_map_that_nobody_remembers_it_is_said_which_there_are(
+    hashing_tour: MemoryStore, ask_about: AskAbout, fresh: Callable[..., MemoryStore]
+) -> None:
+    nowhere = ask_about('Where is the lift?', scope=Scope(map_id='office'))
+    with pytest.raises(InvalidRequest, match="no memory of a map 'office'; there are: ''"):
+        Agent(hashing_tour, [OfflinePlanner()]).ask(nowhere)
+    assert Agent(fresh(), [OfflinePlanner()]).ask(nowhere).kind is Kind.NOT_SEEN
 
 
 def test_a_follow_up_question_stays_within_its_scope(hashing_tour: MemoryStore, ask_about: AskAbout) -> None:
