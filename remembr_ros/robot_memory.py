@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.build import AgentConfig, build_agent
@@ -17,13 +17,13 @@ from remembr_ros.forms import results
 from remembr_ros.forms.deeds import DeedsForm
 from remembr_ros.forms.events import EventForm, NoteForm
 from remembr_ros.forms.faces import keywords
-from remembr_ros.forms.fields import Now, Position, word
+from remembr_ros.forms.fields import Now
 from remembr_ros.forms.forget import ForgetForm
 from remembr_ros.forms.form import read
 from remembr_ros.forms.found import Results
 from remembr_ros.forms.objects import ObjectsForm
 from remembr_ros.forms.places import PlacesForm
-from remembr_ros.forms.questions import AskForm, DayForm
+from remembr_ros.forms.questions import AskHereForm, DayForm
 from remembr_ros.forms.recall import RecallForm
 from remembr_ros.forms.scope import SourceForm
 from remembr_ros.geometry import Pose
@@ -40,13 +40,10 @@ from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import zone_named
 
-_HERE = 'where the robot is, on that map'
 
-
-class AskHere(AskForm):
-    __doc__ = AskForm.__doc__
+class AskNow(AskHereForm):
+    __doc__ = AskHereForm.__doc__
     now: Now = None
-    here: Annotated[Position | None, word(_HERE, [2, 1.5, 0], unit='m')] = None
 
 
 class DayNow(DayForm):
@@ -122,8 +119,8 @@ class RobotMemory(AbstractContextManager['RobotMemory']):
         found = form.find(self._store())
         return self._found(found, results.places_json(found))
 
-    @keywords(AskHere, 'question')
-    def ask(self, form: AskHere) -> Answer:
+    @keywords(AskNow, 'question')
+    def ask(self, form: AskNow) -> Answer:
         """Answer a question, which may refer to the one before.
 
         :raises RemembrError: there is no answer; see remembr_ros.errors

@@ -89,6 +89,9 @@ class _Parser(argparse.ArgumentParser):
         self._negative_number_matcher = re.compile(r'-(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$')
 
     def error(self, message: str) -> NoReturn:
+        wrong = re.match(r"argument VERB: invalid choice: '(.+?)' \(", message)
+        if wrong and (like := get_close_matches(wrong[1], VERBS, 1, 0.7)):
+            message = f'there is no verb {wrong[1]!r}, but {like[0]}'
         message = re.sub(r'^argument (--[\w-]+)(?:/[-\w]+)*:', r'\1:', message)
         self.exit(2, f'{self.prog}: {message}; {self.prog} --help shows what it takes\n')
 
@@ -154,6 +157,7 @@ def _run(argv: Sequence[str] | None) -> int:
             if examples := getattr(module, 'EXAMPLES', ()):
                 made.epilog = '\n'.join([_EXAMPLES, *(f'  remembr {example}' for example in examples)])
     args, rest = parser.parse_known_args(words)
+    rest = [*vars(args).pop('behind', ()), *rest]
     if rest and not (hasattr(args, 'words') and all(word[:1] != '-' for word in rest)):
         used.refuse(rest)
     if rest:  # words that stand behind options

@@ -73,7 +73,7 @@ def add_options(parser: argparse._ActionsContainer, form: type[Form], *, words: 
             option['action'] = 'store_true' if field.default is False else argparse.BooleanOptionalAction
             del option['metavar']
         elif kind == Position:
-            option |= {'nargs': 3, 'metavar': ('X', 'Y', 'Z')}
+            option |= {'nargs': '+', 'metavar': ('X Y', 'Z'), 'action': _Coordinates}
         elif kind == Time:
             option['metavar'] = 'TIME'
         elif kind == TimeOrDeed:
@@ -89,6 +89,15 @@ def add_options(parser: argparse._ActionsContainer, form: type[Form], *, words: 
         known = parser._option_string_actions
         flags = [flag(name), *(other for other in others if other not in known)]
         parser.add_argument(*flags, **option, help=about.replace('%', '%%'))
+
+
+class _Coordinates(argparse.Action):
+    """Takes two or three numbers, or 'x,y,z'; words behind them are of what needs no option."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, _: Any = None) -> None:
+        end = 1 if ',' in values[0] else 3
+        setattr(namespace, self.dest, values[:end])
+        namespace.behind = [*getattr(namespace, 'behind', ()), *values[end:]]
 
 
 def from_options(form: type[AnyForm], args: argparse.Namespace, **more: Any) -> AnyForm:

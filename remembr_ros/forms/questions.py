@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from remembr_ros.forms.fields import MAX_TEXT, Map, Place, Robot, word
+from remembr_ros.forms.fields import MAX_TEXT, Map, Place, Position, Robot, word
 from remembr_ros.forms.form import Form
 from remembr_ros.forms.scope import ScopeForm
 
@@ -23,6 +23,11 @@ class AskForm(ScopeForm):
         str,
         word('in plain words', 'Where is the red mug?', 'text q query', min_length=1, max_length=MAX_TEXT),
     ]
+
+
+class AskHereForm(AskForm):
+    __doc__ = AskForm.__doc__
+    here: Annotated[Position | None, word('where the robot is, on that map', [2, 1.5, 0], unit='m')] = None
 
 
 class TalkForm(AskForm):

@@ -9,11 +9,11 @@ from remembr_ros.agent.model import english
 from remembr_ros.agent.model.answer import Question, answer_json
 from remembr_ros.agent.model.same_place import SAME_PLACE_M, SamePlace
 from remembr_ros.agent.planner import Progress
-from remembr_ros.cli.options import POSITION, add_json, add_memory, metres, now_ns, open_memory
+from remembr_ros.cli.options import add_json, add_memory, metres, now_ns, open_memory
 from remembr_ros.cli.output import answer_lines, print_result, stdout_for_json
 from remembr_ros.cli.planner_options import add_planner, agent_config
 from remembr_ros.forms.faces import add_options, from_options
-from remembr_ros.forms.questions import AskForm
+from remembr_ros.forms.questions import AskHereForm
 from remembr_ros.geometry import Pose
 
 EXAMPLES = (
@@ -25,9 +25,8 @@ EXAMPLES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_memory(parser)
-    add_options(parser, AskForm, words='question')
+    add_options(parser, AskHereForm, words='question')
     add_planner(parser)
-    parser.add_argument('--here', **POSITION, help='where the robot is, on that map')
     parser.add_argument(
         '--same-place',
         type=metres,
@@ -39,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    form = from_options(AskForm, args)
+    form = from_options(AskHereForm, args)
     # To name a place is to change the memory.
     with stdout_for_json(args.json), open_memory(args, read_only=not name_said(form.question)) as store:
         agent = build_agent(store, agent_config(args), keyframes=store)
@@ -53,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
         question = Question(
             form.question,
             now_ns=now_ns(args),
-            here=Pose(*args.here) if args.here else None,
+            here=Pose(*form.here) if form.here else None,
             map_id=form.map or '',
             zone=args.time_zone,
             same_place=SamePlace(args.same_place),

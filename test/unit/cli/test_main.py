@@ -102,7 +102,7 @@ def test_a_wrong_verb_is_told_which_there_are(command: Run) -> None:
         ['ask', 'Where?', '--now', 'soon'],
         ['ask', 'Where?', '--now', '2023-13-45'],
         ['ask', 'Where?', '--now', '-5'],
-        ['ask', 'Where?', '--here', '1', '2'],
+        ['ask', 'Where?', '--here', '1'],
         ['ask', 'Where?', '--here', '1', '2', 'nan'],
         ['ask', 'Where?', '--timeout', 'long'],
         ['recall', '--limit', '0'],

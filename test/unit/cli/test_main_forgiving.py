@@ -44,13 +44,27 @@ def test_words_need_no_quotes_and_may_stand_behind_options(command_json: RunJson
         assert found['id'] == 'id2'
 
 
+def test_a_position_is_two_or_three_numbers_or_one_word(command_json: RunJson, memory_file: str) -> None:
+    within = ['recall', '--memory', memory_file, '--limit', '1', '--radius', '99']
+    whole = command_json(*within, '--near', '9', '1', '0', '--text', 'the printer')
+    for near in (
+        ['the', 'printer', '--near', '9', '1'],
+        ['--near', '9,1', 'the', 'printer'],
+        ['--near', '9', '1', '0', 'the', 'printer'],
+    ):
+        assert command_json(*within, *near) == whole
+    assert len(whole['memories']) == 1
+
+
 @pytest.mark.parametrize(
     ('arguments', 'said'),
     [
         (['recall', '--limt', '3'], "it does not take '--limt', but --limit"),
         (['recall', '--limit'], 'recall: --limit: expected one argument'),
         (['recall', 'lift', '--text', 'printer'], "'lift' is a second text beside --text"),
-        (['recall', '--position', '1', '2'], 'recall: --position: expected 3 arguments'),
+        (['recall', '--position'], 'recall: --position: expected at least one argument'),
+        (['recall', '--position', '1', '2', 'up'], 'it has to be coordinates x, y and maybe z'),
+        (['recall', '--position', '1', 'the printer'], 'it has to be coordinates x, y and maybe z'),
         (['recall', '--place', '1, 2'], '--place is '),
         (['info', 'more'], "it does not take 'more'"),
         (
@@ -109,3 +123,9 @@ def test_a_connection_that_breaks_is_no_reader_that_has_seen_enough(
     monkeypatch.setattr('remembr_ros.cli.verbs.info.open_memory', broken)
     with pytest.raises(BrokenPipeError, match='hung up'):
         main(['info', '--memory', memory_file])
+
+
+def test_a_verb_that_is_nearly_one_is_told_which_is_meant(command: Run) -> None:
+    code, out, err = command('places')
+    assert (code, out, err.count('\n')) == (2, '', 1)
+    assert "there is no verb 'places', but place;" in err
