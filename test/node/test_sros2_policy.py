@@ -1,9 +1,7 @@
 """config/sros2/policy.xml allows what the nodes do, and nothing else: compared with the real graph."""
 
 from collections import defaultdict
-from pathlib import Path
 from types import SimpleNamespace
-from xml.etree import ElementTree
 
 import pytest
 from rclpy.action import get_action_client_names_and_types_by_node, get_action_server_names_and_types_by_node
@@ -20,8 +18,8 @@ from remembr_ros.nodes.objects.node import ObjectsNode
 from remembr_ros.nodes.speech import node as speech_node
 from remembr_ros.nodes.speech.node import SpeechNode
 from remembr_ros.nodes.web.node import WebNode
+from test.policy import policy
 
-POLICY = Path(__file__).resolve().parents[2] / 'config' / 'sros2' / 'policy.xml'
 NAMESPACE = '/remembr'
 
 NODES = ('memory', 'captioner', 'agent', 'events', 'objects', 'speech', 'web')
@@ -50,7 +48,7 @@ def allowed(node: str) -> Uses:
     """Return what the policy allows a node."""
     uses: Uses = defaultdict(set)
     path = f'{NAMESPACE}/{node}' if node in NODES else '/'
-    (enclave,) = [one for one in ElementTree.parse(POLICY).iter('enclave') if one.get('path') == path]
+    (enclave,) = [one for one in policy().iter('enclave') if one.get('path') == path]
     (profile,) = enclave.iter('profile')
     assert profile.get('node') == node
     for kind, verbs in KINDS.items():

@@ -4,10 +4,11 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 import yaml
+
+from test.policy import policy
 
 CONFIG = Path(__file__).resolve().parents[2] / 'config'
 LATCHED = {
@@ -24,7 +25,7 @@ LATCHED = {
 def names(kind: str, verb: str) -> set[str]:
     """Return the full names that the nodes publish, subscribe, reply to ..."""
     found = set()
-    for enclave in ElementTree.parse(CONFIG / 'sros2' / 'policy.xml').iter('enclave'):
+    for enclave in policy().iter('enclave'):
         for group in enclave.iter(kind):
             if group.get(verb) == 'ALLOW':
                 found |= {absolute(item.text or '', enclave.get('path', '')) for item in group}
