@@ -57,7 +57,7 @@ class ForgettingJson(TypedDict):
 class AreaJson(TypedDict):
     """Where on a map memories are: least and greatest x and y [m]."""
 
-    map_id: str
+    map: str
     memories: int
     low: list[float]
     high: list[float]
@@ -109,7 +109,7 @@ class TrackJson(TypedDict):
     """Where a robot drove: x, y [m] and Unix seconds."""
 
     robot: str
-    map_id: str
+    map: str
     points: list[tuple[float, float, float]]
 
 
@@ -150,7 +150,7 @@ class RobotJson(TypedDict):
     position: list[float]
     yaw: float
     stamp: str
-    map_id: str
+    map: str
 
 
 class DriveJson(TypedDict):
@@ -233,7 +233,7 @@ def found_json(hit: Hit, text: str | None, embedder: str) -> FoundJson:
 def area_json(area: MapArea) -> AreaJson:
     """Return the part of a map in which memories were made."""
     low, high = (list(corner[:2]) for corner in (area.low, area.high))
-    return {'map_id': area.map_id, 'memories': area.memories, 'low': low, 'high': high}
+    return {'map': area.map_id, 'memories': area.memories, 'low': low, 'high': high}
 
 
 def cited_json(question: str, at_ns: int, answer: Answer) -> CitedJson:
@@ -268,7 +268,7 @@ def situation_json(situation: Situation, drive: Drive | None) -> SituationJson:
             'position': list(robot.pose.pose.position),
             'yaw': robot.pose.pose.yaw,
             'stamp': format_iso(robot.pose.stamp_ns),
-            'map_id': robot.map_id,
+            'map': robot.map_id,
         }
         for robot in situation.robots
     ]

@@ -245,7 +245,7 @@ VERBS = {
     'map rename': Verb(cli('map', 'rename', 'old', 'new'), 'are now in map'),
     'map transform': Verb(cli('map', 'transform', 'old', '--by', '100', '0', '0.5'), 'are now in map'),
     'map merge': Verb(
-        cli('map', 'transform', 'old', '--by', '100', '0', '0.5', '--new-map-id', 'other'), 'are now in map'
+        cli('map', 'transform', 'old', '--by', '100', '0', '0.5', '--new-map', 'other'), 'are now in map'
     ),
     'retention': Verb(_stored(_retain)),
     'objects': Verb(_stored(look), live=True),

@@ -136,7 +136,7 @@ class EpisodeJson(TypedDict):
     end: str
     position: list[float] | None
     frame_id: str
-    map_id: str
+    map: str
     place: str
     travelled: float | None
     seen: list[str]
@@ -205,7 +205,7 @@ def _episode(episode: Episode) -> EpisodeJson:
         'end': format_iso(episode.end_ns),
         'position': position_json(episode.pose),
         'frame_id': episode.frame_id,
-        'map_id': episode.map_id,
+        'map': episode.map_id,
         'place': episode.place,
         'travelled': episode.driven_m,
         'seen': list(episode.seen),

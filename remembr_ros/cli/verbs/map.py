@@ -11,8 +11,8 @@ from remembr_ros.geometry import RigidTransform
 
 EXAMPLES = (
     'map rename floor1 ground_floor',
-    'map transform floor1 --by 1.5 0 0.1 --new-map-id floor1_new',
-    "map transform '' --by 0 0 0 --new-map-id floor1",
+    'map transform floor1 --by 1.5 0 0.1 --new-map floor1_new',
+    "map transform '' --by 0 0 0 --new-map floor1",
 )
 
 
@@ -34,7 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='where the map is in the new one: X Y YAW or X Y Z QX QY QZ QW [m, rad]',
     )
     transform.add_argument(
+        '--new-map',
         '--new-map-id',
+        dest='new_map_id',
         metavar='ID',
         help='the name of the new one (default: as before)',
     )
@@ -65,12 +67,12 @@ def run(args: argparse.Namespace) -> int:
                 # Two maps that became one cannot be taken apart.
                 raise InvalidRequest(
                     f'there is a map {args.new_map_id!r} already; to merge them: remembr map transform '
-                    f'{args.map_id!r} --by 0 0 0 --new-map-id {args.new_map_id!r}'
+                    f'{args.map_id!r} --by 0 0 0 --new-map {args.new_map_id!r}'
                 )
             moved = store.move_map(args.map_id, transform, new_map_id=args.new_map_id, frame_id=frame_id)
         if cut_off:
             print('this had been cut off; now it is finished, and no memory was moved twice', file=sys.stderr)
-        result = {'map_id': args.map_id, 'new_map_id': new_map_id, 'moved': moved}
+        result = {'map': args.map_id, 'new_map': new_map_id, 'moved': moved}
         text = f'{moved} memories of map {args.map_id!r} are now in map {new_map_id!r}'
         print_result(args.json, result, text)
         # Said before the store is closed, which forgets what was asked for: who has not heard asks again.

@@ -109,7 +109,7 @@ class MemoryJson(TypedDict):
 
     id: str
     robot: str
-    map_id: str
+    map: str
     frame_id: str
     start: str
     end: str
@@ -141,6 +141,7 @@ def memory_json(memory: Memory) -> MemoryJson:
     plain = to_plain(memory)
     pose = plain.pop('pose')
     written: dict[str, Any] = {
+        'map': plain.pop('map_id'),
         'start': format_iso(plain.pop('start_ns')),
         'end': format_iso(plain.pop('end_ns')),
         'position': position_json(memory.pose),

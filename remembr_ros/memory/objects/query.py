@@ -184,7 +184,7 @@ def object_json(
     return {
         'id': known.id,
         'robot': memory.robot,
-        'map_id': memory.map_id,
+        'map': memory.map_id,
         'name': known.name,
         'recognised_as': known.recognised_as,
         'colour': facts.colour,

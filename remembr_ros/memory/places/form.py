@@ -20,8 +20,8 @@ from remembr_ros.memory.places.place import NamedPlace, place
 
 FORMATS = ('.yaml', '.yml', '.geojson', '.json')
 MAX_BYTES = 16_000_000  # of a file
-_FIELDS = ('name', 'other_names', 'outline', 'center', 'radius', 'z', 'map_id', 'frame_id', 'guessed')
-_NAMES = ('name', 'other_names', 'map_id', 'frame_id')
+_FIELDS = ('name', 'other_names', 'outline', 'center', 'radius', 'z', 'frame_id', 'guessed')
+_NAMES = ('name', 'other_names', 'map', 'map_id', 'frame_id')
 
 _IN_DEGREES = re.compile(r'CRS_?84|WGS[ _]?84\b(?! */)|EPSG:+(?:[\d.]*:)?4326\b', re.IGNORECASE)
 _IN_METRES = '; they have to be metres in the map frame: draw in a layer without a coordinate system'
@@ -42,7 +42,7 @@ class PlaceJson(TypedDict):
     center: list[float]
     radius: float | None
     z: float
-    map_id: str
+    map: str
     frame_id: str
     guessed: str
 
@@ -57,7 +57,7 @@ def place_json(known_place: NamedPlace) -> PlaceJson:
         'center': [known_place.pose.x, known_place.pose.y],
         'radius': known_place.facts.radius,
         'z': known_place.pose.z,
-        'map_id': known_place.memory.map_id,
+        'map': known_place.memory.map_id,
         'frame_id': known_place.memory.frame_id,
         'guessed': known_place.facts.guessed,
     }
@@ -126,6 +126,8 @@ def told_place(form: Any, **about: Any) -> NamedPlace:
     """
     try:
         given = {name: form[name] for name in _FIELDS if form.get(name) not in (None, '', [])}
+        if on_map := form.get('map') or form.get('map_id'):  # as other programs call it
+            given['map_id'] = on_map
         if given.get('outline'):
             given.pop('center', None)
             given['outline'] = [listed(corner) for corner in given['outline']]

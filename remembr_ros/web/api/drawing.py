@@ -134,4 +134,4 @@ def _outline(site: Site) -> Outline:
 def _track(trail: Trail) -> forms.TrackJson:
     columns = (trail.x, trail.y, (trail.time_ns / NS).round(3))
     points = list(zip(*(column.tolist() for column in columns), strict=True))
-    return {'robot': trail.robot, 'map_id': trail.map_id, 'points': points}
+    return {'robot': trail.robot, 'map': trail.map_id, 'points': points}

@@ -80,7 +80,7 @@ def memory_text(told: Mapping[str, Any]) -> str:
 def told_object(found: FoundObject) -> dict[str, Any]:
     """Return an object as an agent is told it."""
     form = object_json(found.known, place=found.place)
-    names = ('id', 'map_id', 'position', 'place', 'last_seen', 'presence', 'missing_since')
+    names = ('id', 'map', 'position', 'place', 'last_seen', 'presence', 'missing_since')
     relations = [f'{relation.name} {quoted(relation.other_name)}' for relation in found.relations]
     told = {'name': quoted(described(found.known)), 'relations': relations}
     return {**brief({name: form[name] for name in names}), **told}
@@ -88,7 +88,7 @@ def told_object(found: FoundObject) -> dict[str, Any]:
 
 def told_answer(answer: Answer, question: str) -> dict[str, Any]:
     """Return an answer to a question as an agent is told it."""
-    cited = brief({**cited_json(question, 0, answer), 'evidence': [], 'map_id': answer.map_id})
+    cited = brief({**cited_json(question, 0, answer), 'evidence': [], 'map': answer.map_id})
     evidence = [told_memory(hit, most=LISTED_CAPTION, asked=question) for hit in answer.evidence]
     unsaid = {'minutes_ago'} | ({'time'} if answer.time_ns is None else set())
     told = {name: value for name, value in cited.items() if name not in unsaid}

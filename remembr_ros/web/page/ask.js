@@ -189,7 +189,7 @@ export function mountAsk(root, page) {
     }, { class: 'quiet' }) : null;
     const there = position && evidence.find((hit) => String(hit.position) === String(position));
     const target = there ? { memory_id: there.id }
-      : position && { position: position.slice(0, 2), yaw: answer.yaw ?? 0, map: evidence[0]?.map_id };
+      : position && { position: position.slice(0, 2), yaw: answer.yaw ?? 0, map: evidence[0]?.map };
     return [
       headline(answer), clamped(answer.text, ANSWER),
       el('div', { class: 'row' },

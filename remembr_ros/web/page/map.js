@@ -269,7 +269,7 @@ export function mountMap(root, page) {
       light();
       if (!still && view.bring(scene.lit.map((hit) => hit.position))) moved();
     },
-    /** The map_id that is shown; null where there is but one. */
+    /** The name of the map that is shown; null where there is but one. */
     mapId,
     /** Return the part of the map that somebody chose, as the API names it: {map, box}, null for all. */
     inView() {
@@ -284,7 +284,7 @@ export function mountMap(root, page) {
       scene.mark = hit;
       page.timeline?.mark(hit?.start);
       if (!still && hit?.position && !here(hit)) url.set(
-        { map: hit.map_id || NO_MAP, x: null, y: null, zoom: null });
+        { map: hit.map || NO_MAP, x: null, y: null, zoom: null });
       if (!still && hit?.position && view.bring([hit.position])) moved();
       show();
       draw();

@@ -9,11 +9,11 @@ export function mapChoice(page, data) {
   const { url } = page;
   const choice = /** @type {HTMLSelectElement} */ (document.getElementById('map-choice'));
   const maps = () => page.info.maps;
-  const known = (id) => maps().some(({ map_id }) => map_id === id);
-  const ofRobot = () => data.situation.robots[0]?.map_id;
+  const known = (id) => maps().some(({ map }) => map === id);
+  const ofRobot = () => data.situation.robots[0]?.map;
   const chosen = () => {
     const asked = url.state().map === NO_MAP ? '' : url.state().map;
-    const largest = [...maps()].sort((a, b) => b.memories - a.memories)[0]?.map_id ?? '';
+    const largest = [...maps()].sort((a, b) => b.memories - a.memories)[0]?.map ?? '';
     return [asked, ofRobot()].find(known) ?? largest;
   };
   const mapId = () => (maps().length > 1 ? chosen() : null);
@@ -23,10 +23,10 @@ export function mapChoice(page, data) {
   return {
     /** Return which is shown; null: there is nothing to choose. */
     mapId,
-    /** Tell whether a thing, which has a map_id, is on it. */
-    here: (item) => mapId() === null || item.map_id === chosen() || !known(item.map_id),
+    /** Tell whether a thing, which has a map, is on it. */
+    here: (item) => mapId() === null || item.map === chosen() || !known(item.map),
     /** Return where on it memories are: {low, high} [m]; undefined: there are none. */
-    area: () => maps().find(({ map_id }) => mapId() === null || map_id === chosen()),
+    area: () => maps().find(({ map }) => mapId() === null || map === chosen()),
     /** Return the part of the address that names it. */
     inAddress: () => ({ map: mapId() === null ? null : mapId() || NO_MAP }),
     /** Return on which map a note or a goal is: where nobody chose one that of the robot, which may be a
@@ -37,8 +37,8 @@ export function mapChoice(page, data) {
     },
     /** Show what there is to choose. */
     list() {
-      const options = maps().map(({ map_id, memories }) =>
-        el('option', { value: map_id }, `${map_id || 'without a map'} (${memories})`));
+      const options = maps().map(({ map, memories }) =>
+        el('option', { value: map }, `${map || 'without a map'} (${memories})`));
       if (document.activeElement !== choice) choice.replaceChildren(...options);
       choice.value = chosen();
     },

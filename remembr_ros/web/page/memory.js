@@ -47,7 +47,7 @@ export function mountMemory(root, page) {
     if (!memory.position) return fact('Where', 'not known');
     const [x, y] = memory.position;
     return fact('Where', whereName(memory.position, place),
-      memory.map_id ? ` on ${start(memory.map_id)} ` : ' ',
+      memory.map ? ` on ${start(memory.map)} ` : ' ',
       el('span', { class: 'row' },
         button('place', 'Show on map', () => showOnMap(page, [memory]), { class: 'chip' }),
         button('search', 'What else was seen here', () => url.set(
@@ -85,7 +85,7 @@ export function mountMemory(root, page) {
       memory.position && goButton(page, { memory_id: memory.id }),
       button('link', 'Copy link', () => copyLink(location.href)),
       memory.position && page.may('note')
-        ? button('note', 'Add a note here', () => writeNote(page, { x, y, map: memory.map_id })) : null,
+        ? button('note', 'Add a note here', () => writeNote(page, { x, y, map: memory.map })) : null,
       page.may('forget') ? button('trash', 'Forget', async () => {
         forgetting = true;
         const done = await forget(page, memory);

@@ -7,10 +7,10 @@ import { fromField, iso, seconds, toField } from './times.js';
 
 /** Return what is known of an object; `where` and `actions` as of every memory. */
 export function aboutObject(page, { memory, object }, where, actions) {
-  const { id, name, recognised_as: kind, presence, relations, robot, map_id } = object;
+  const { id, name, recognised_as: kind, presence, relations, robot, map } = object;
 
   const correct = (body) => attempt(async () => {
-    const told = await page.api.post(`/api/objects/${encodeURIComponent(id)}`, { ...body, map: map_id });
+    const told = await page.api.post(`/api/objects/${encodeURIComponent(id)}`, { ...body, map });
     toast('The robot remembers it so now.');
     // of two that are one, the older id stays
     page.url.set({ memory: told.object?.id ?? null }, { push: true });
@@ -27,7 +27,7 @@ export function aboutObject(page, { memory, object }, where, actions) {
 
   async function merge() {
     const found = await attempt(() => page.api.get('/api/objects',
-      { called: kind, position: object.position.join(','), robot, map: map_id, limit: 7 }));
+      { called: kind, position: object.position.join(','), robot, map, limit: 7 }));
     const others = found?.objects.filter((other) => other.id !== id) ?? []; // the six nearest
     if (!others.length) return toast(`No other ${kind} is known here.`);
     const form = el('div', { class: 'cards' }, others.map((other) => el('label', { class: 'card' },

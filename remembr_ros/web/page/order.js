@@ -23,7 +23,7 @@ export function grouped(hits) {
   return groups;
 }
 
-const alike = (a, b) => ['robot', 'source', 'map_id'].every((key) => a[key] === b[key])
+const alike = (a, b) => ['robot', 'source', 'map'].every((key) => a[key] === b[key])
   && ['caption', 'sentence'].some((key) => a[key] && a[key] === b[key])
   && (a.position && b.position ? Math.hypot(a.position[0] - b.position[0],
     a.position[1] - b.position[1]) <= NEAR_M

@@ -102,7 +102,7 @@ export function mapPlaces(page, picking, { here, ofPlace, inAddress, data }, dra
         more: () => [button(null, 'Next room', show)] });
       if (!place) break;
       const room = at(places.found, place);
-      const known = room && (await ask({ ...room, map: room.map_id }, 'Cancel'));
+      const known = room && (await ask(room, 'Cancel'));
       if (!known) continue;
       announce(known); // where it is shown, too
       places.found = places.found.filter((one) => one !== room);

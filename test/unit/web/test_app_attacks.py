@@ -128,7 +128,7 @@ def test_a_text_leaves_as_it_was_stored(site: Site) -> None:
     for text, name in HOSTILE.items():
         one = by_robot[name]
         assert one['caption'].startswith(text)
-        assert (one['camera'], one['captioner'], one['map_id']) == (name, name, name)
+        assert (one['camera'], one['captioner'], one['map']) == (name, name, name)
         assert one['scene_text'] == [text, f'sign {text}']
 
 

@@ -56,7 +56,7 @@ def test_all_options(command_json: RunJson, options: list[str]) -> None:
         *('--reason', 'it is full', '--position', '1', '-2', '0', '--robot', 'r2', '--map', 'm', *options),
     )
     assert made['caption'] == 'Failed to put the mug on the sink (kitchen): it is full'
-    assert (made['robot'], made['map_id'], made['position']) == ('r2', 'm', [1.0, -2.0, 0.0])
+    assert (made['robot'], made['map'], made['position']) == ('r2', 'm', [1.0, -2.0, 0.0])
     assert made['facts']['reason'] == 'it is full'
 
 

@@ -95,7 +95,7 @@ def test_the_tree_as_json(command_json: RunJson, days: str) -> None:
         'kind': 'stay',
         'robot': 'ann',
         'frame_id': 'map',
-        'map_id': '',
+        'map': '',
         'place': '',
         'seen': ['A kitchen with tables.'],
         'read': ['KITCHEN'],

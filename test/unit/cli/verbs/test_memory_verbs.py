@@ -50,7 +50,7 @@ def test_a_note_is_remembered_and_found(command: Run, command_json: RunJson, tmp
         'remember', text, *options, '--position', '1', '-2', '0', '--yaw', '1.5', '--time', '1700000000'
     )
     assert (noted['caption'], noted['source'], noted['robot']) == (text, 'person', 'r2')
-    assert (noted['position'], noted['yaw'], noted['map_id']) == ([1.0, -2.0, 0.0], 1.5, 'first')
+    assert (noted['position'], noted['yaw'], noted['map']) == ([1.0, -2.0, 0.0], 1.5, 'first')
     assert noted['start'] == '2023-11-14T22:13:20.000000Z'
     assert ids(command_json, str(path), '--text', 'key of the lab') == [noted['id']]
     code, out, _ = command('remember', text, *options, '--time', '1700000000')
@@ -312,13 +312,13 @@ def test_a_file_without_memories_makes_no_memory(command: Run, tmp_path: Path, c
 
 def test_a_map_is_renamed_and_moved(command: Run, command_json: RunJson, memory: str) -> None:
     moved = command_json('map', 'rename', '', 'first', '--memory', memory)
-    assert moved == {'map_id': '', 'new_map_id': 'first', 'moved': 5}
-    turn = ['--by', '10', '-1', '1.5707963267948966', '--new-map-id', 'second', '--frame-id', 'world']
+    assert moved == {'map': '', 'new_map': 'first', 'moved': 5}
+    turn = ['--by', '10', '-1', '1.5707963267948966', '--new-map', 'second', '--frame-id', 'world']
     code, out, _ = command('map', 'transform', 'first', *turn, '--memory', memory)
     assert (code, out) == (0, "5 memories of map 'first' are now in map 'second'\n")
     last = command_json('recall', '--memory', memory, '--limit', '1')['memories'][0]
     assert last['position'] == pytest.approx([10.0, 3.0, 0.0])
-    assert (last['map_id'], last['frame_id']) == ('second', 'world')
+    assert (last['map'], last['frame_id']) == ('second', 'world')
     same = ['--by', '0', '0', '0', '0', '0', '0', '1']
     assert command_json('map', 'transform', 'second', *same, '--memory', memory)['moved'] == 5
     code, _, err = command('map', 'rename', 'frist', 'x', '--memory', memory)

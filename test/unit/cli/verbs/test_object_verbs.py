@@ -35,7 +35,7 @@ RunJson = Callable[..., dict[str, Any]]
 OBJECT_FIELDS = {
     'id',
     'robot',
-    'map_id',
+    'map',
     'name',
     'recognised_as',
     'colour',
@@ -155,9 +155,9 @@ def test_all_that_is_told_of_an_object(
     }
     [found] = objects()
     assert set(found) == OBJECT_FIELDS
-    assert {name: found[name] for name in ('robot', 'map_id', 'name', 'colour', 'measured')} == {
+    assert {name: found[name] for name in ('robot', 'map', 'name', 'colour', 'measured')} == {
         'robot': 'r2',
-        'map_id': 'first',
+        'map': 'first',
         'name': 'mug',
         'colour': 'red',
         'measured': True,

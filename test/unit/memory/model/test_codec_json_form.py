@@ -27,7 +27,7 @@ def test_everything_that_a_memory_is_becomes_json() -> None:
     assert memory_json(MEMORY) == {
         'id': 'id0',
         'robot': 'robbie',
-        'map_id': 'cellar',
+        'map': 'cellar',
         'frame_id': 'map',
         'start': '2023-11-14T22:13:20.000000Z',
         'end': '2023-11-14T22:13:23.500000Z',
@@ -43,7 +43,7 @@ def test_everything_that_a_memory_is_becomes_json() -> None:
         'merged': 3,
         'facts': {'size': [1, 2]},
     }
-    renamed = {'start_ns': 'start', 'end_ns': 'end', 'pose': 'position'}
+    renamed = {'start_ns': 'start', 'end_ns': 'end', 'pose': 'position', 'map_id': 'map'}
     assert {renamed.get(field.name, field.name) for field in fields(Memory)} <= set(memory_json(MEMORY))
 
 

@@ -141,7 +141,7 @@ def test_a_deed_is_stored_as_it_is_told(
         '2023-11-14T22:13:25.000000Z',
     )
     assert memory['caption'] == 'Failed to put the cup on the shelf (kitchen): the shelf is full'
-    assert (memory['position'], memory['map_id']) == ([1.0, 2.0, 0.5], 'cellar')
+    assert (memory['position'], memory['map']) == ([1.0, 2.0, 0.5], 'cellar')
     assert memory['facts'] == {
         key: told[key] for key in ('kind', 'object', 'receptacle', 'place', 'outcome', 'reason')
     }

@@ -56,7 +56,7 @@ def test_info_says_what_there_is(client: TestClient, backend: FakeBackend) -> No
     )
     assert found['abilities'] == sorted(Ability)
     assert (found['robots'], found['sources']) == (['a', 'b'], ['captioner', 'person'])
-    assert [area['map_id'] for area in found['maps']] == ['', 'cellar']
+    assert [area['map'] for area in found['maps']] == ['', 'cellar']
     assert found['first'] == format_iso(FIRST_NS)
     assert (found['zone'], found['reading'], found['problem'], found['tokens']) == (
         'Europe/Berlin',
@@ -343,7 +343,7 @@ def test_the_situation_and_the_state_are_told(client: TestClient, backend: FakeB
             'position': [1.0, 2.0, 0.0],
             'yaw': 0.5,
             'stamp': format_iso(FIRST_NS),
-            'map_id': 'cellar',
+            'map': 'cellar',
         }
     ]
     assert found['proposal'] == [{'position': [1.0, 2.0, 0.0], 'yaw': 0.5, 'frame_id': 'map'}]
