@@ -99,7 +99,7 @@ class RobotMemory(AbstractContextManager['RobotMemory']):
     def recall(self, form: RecallForm) -> Results[Hit]:
         """Search by text, else for what is nearest to a position, else to a time, else the newest."""
         hits = form.find(self._store())
-        return self._found(hits, results.hits_json(hits))
+        return self._found(hits, results.hits_json(hits, self._store().count(form.scope())))
 
     @keywords(ObjectsForm, 'called')
     def objects(self, form: ObjectsForm) -> Results[FoundObject]:
@@ -179,7 +179,7 @@ class RobotMemory(AbstractContextManager['RobotMemory']):
         found = [Hit(memory, 1.0) for memory in self._store().get([memory_id])]
         if not found:
             raise InvalidRequest(f'there is no memory {memory_id!r}; recall shows ids')
-        return self._found(found, results.hits_json(found))[0].image(index)
+        return self._found(found, results.hits_json(found, 1))[0].image(index)
 
     def _found(self, items: Sequence[Any], json: Any) -> Results[Any]:
         return Results(items, json, self._store().keyframes.get)

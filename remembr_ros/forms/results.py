@@ -13,9 +13,10 @@ from remembr_ros.memory.places.place import NamedPlace
 
 
 class HitsJson(TypedDict):
-    """Memories in the order that was asked for."""
+    """Memories in the order that was asked for, and how many the scope holds in all."""
 
     memories: list[HitJson]
+    total: int
 
 
 class ObjectsJson(TypedDict):
@@ -59,9 +60,9 @@ class PlacesJson(TypedDict):
     places: list[PlaceJson]
 
 
-def hits_json(hits: list[Hit]) -> HitsJson:
-    """Return what a recall found."""
-    return {'memories': [hit_json(hit) for hit in hits]}
+def hits_json(hits: list[Hit], total: int) -> HitsJson:
+    """Return what a recall found, of so many in its scope."""
+    return {'memories': [hit_json(hit) for hit in hits], 'total': total}
 
 
 def objects_json(found: FoundObjects) -> ObjectsJson:

@@ -17,11 +17,9 @@ from remembr_ros.web.jobs import Drive
 
 
 class FoundJson(HitJson):
-    """A recalled memory, and why: by text, how well it fits in a word (surely, likely, perhaps or hardly) and
-    which of its sentences or signs has most of the asked words; else, or where none has any, null."""
+    """A recalled memory; of one by text, how well it fits in a word: surely, likely, perhaps or hardly."""
 
     sureness: str | None
-    sentence: str | None
 
 
 class RecallJson(TypedDict):
@@ -223,11 +221,8 @@ def found_json(hit: Hit, text: str | None, embedder: str) -> FoundJson:
 
     :param embedder: that the score is of; empty: not known, and how well it fits neither
     """
-    return {
-        **hit_json(hit),
-        'sureness': fit_in_a_word(searched(text), hit, embedder) if text and embedder else None,
-        'sentence': next(iter(hit.passages), None) if text else None,
-    }
+    sureness = fit_in_a_word(searched(text), hit, embedder) if text and embedder else None
+    return {**hit_json(hit), 'sureness': sureness}
 
 
 def area_json(area: MapArea) -> AreaJson:

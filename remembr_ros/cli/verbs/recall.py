@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     form = from_options(RecallForm, args)
     form.query()
     with stdout_for_json(args.json), open_memory(args, read_only=True) as store:
-        hits = form.find(store)
+        hits, total = form.find(store), store.count(form.scope())
     lines = [f'{hit.score:.2f}  {memory_line(hit.memory)}' for hit in hits] or ['nothing found']
-    print_result(args.json, hits_json(hits), '\n'.join(lines))
+    print_result(args.json, hits_json(hits, total), '\n'.join(lines))
     return 0

@@ -127,13 +127,15 @@ class MemoryJson(TypedDict):
 
 
 class HitJson(MemoryJson):
-    """A recalled memory: its score from 0 to 1, metres from the asked place, seconds from the asked time, and
-    the name of the place that it was made in; empty: it has none."""
+    """A recalled memory: its score from 0 to 1, metres from the asked place, seconds from the asked time, the
+    name of the place that it was made in (empty: it has none), and which of its sentences or signs is nearest
+    to the asked text; null: none was asked, or none is."""
 
     score: float
     distance: float | None
     time_offset_sec: float | None
     place: str
+    sentence: str | None
 
 
 def memory_json(memory: Memory) -> MemoryJson:
@@ -158,6 +160,7 @@ def hit_json(hit: Hit) -> HitJson:
         'distance': hit.distance_m,
         'time_offset_sec': hit.offset_s,
         'place': hit.place,
+        'sentence': next(iter(hit.passages), None),
     }
 
 

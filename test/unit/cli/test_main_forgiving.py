@@ -82,7 +82,7 @@ def test_what_is_wrong_is_one_line(command: Run, memory_file: str, arguments: li
 
 @pytest.mark.parametrize('old', ['--map-id', '--robots'])
 def test_another_word_for_an_option_is_understood(command_json: RunJson, memory_file: str, old: str) -> None:
-    assert command_json('recall', old, 'nothing', '--memory', memory_file) == {'memories': []}
+    assert command_json('recall', old, 'nothing', '--memory', memory_file) == {'memories': [], 'total': 0}
 
 
 def test_the_options_of_a_server_are_shown_where_they_are_asked_for(command: Run) -> None:

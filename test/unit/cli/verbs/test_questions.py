@@ -235,7 +235,7 @@ def test_recall_as_json(
     command_json: RunJson, memory_file: str, arguments: list[str], expected: list[str]
 ) -> None:
     found = command_json('recall', '--memory', memory_file, *arguments)
-    assert list(found) == ['memories']
+    assert list(found) == ['memories', 'total']
     assert [memory['id'] for memory in found['memories']] == expected
     for memory in found['memories']:
         assert set(memory) >= RECALL_FIELDS

@@ -56,5 +56,6 @@ def test_a_hit_is_a_memory_and_why_it_was_found() -> None:
         'distance': None,
         'time_offset_sec': -2.0,
         'place': '',
+        'sentence': None,
     }
     assert (found['position'], found['yaw']) == (None, None)
