@@ -2,6 +2,7 @@
 
 import argparse
 
+from remembr_ros.captioning.captioners.by_name import DESCRIBERS
 from remembr_ros.captioning.captioners.captioner import Captioner
 from remembr_ros.captioning.captioners.vlm_options import VlmOptions
 from remembr_ros.cli.options import add_parameters
@@ -10,7 +11,6 @@ from remembr_ros.nodes.captioner.parameters import CaptionerParameters, make_cap
 _FLAGS = {
     'captioner_model': '--vlm',
     'captioner_url': '--vlm-url',
-    'captioner_describer': '--describer',
     'captioner_captions': '--captions',
     'captioner_prompt': '--prompt',
     'captioner_images': '--vlm-frames',
@@ -41,7 +41,11 @@ def add_captioner(parser: argparse.ArgumentParser, *, several: bool = False) -> 
         f'scene_text){"; may be given several times" if several else ""}',
     )
     add_parameters(group, CaptionerParameters, **_FLAGS)
-    parser.set_defaults(captioner_describer='')
+    group.add_argument(
+        '--describer',
+        choices=DESCRIBERS,
+        help='what fused joins with scene_text (default: recorded with --captions, else openai)',
+    )
 
 
 def default_captioner(args: argparse.Namespace) -> str:
@@ -53,9 +57,7 @@ def default_captioner(args: argparse.Namespace) -> str:
 
 def captioner_from(args: argparse.Namespace, captioner: str) -> Captioner:
     """Return the captioner of that name, made as the options say; errors as of :func:`get_captioner`."""
-    given = {'batch_size': VlmOptions().batch_size, **vars(args)}
-    given['captioner_describer'] = args.captioner_describer or (
-        'recorded' if args.captioner_captions else 'openai'
-    )
-    named = {name: given[name] for name in (*_FLAGS, 'batch_size')}
-    return make_captioner(CaptionerParameters(**named, captioner=captioner))
+    given = {name: getattr(args, name) for name in _FLAGS}
+    given['batch_size'] = getattr(args, 'batch_size', VlmOptions().batch_size)
+    describer = args.describer or ('recorded' if args.captioner_captions else 'openai')
+    return make_captioner(CaptionerParameters(**given, captioner_describer=describer, captioner=captioner))

@@ -183,7 +183,7 @@ def add_parameters(
         name, about, default = field.name, field.metadata, default_of(field)
         if name not in names and name not in flags:
             continue
-        option: dict[str, Any] = {'dest': name, 'default': default_of(field)}
+        option: dict[str, Any] = {'dest': name, 'default': default}
         if default is False:
             option['action'] = 'store_true'
         elif about['choices']:
@@ -191,7 +191,8 @@ def add_parameters(
         elif isinstance(default, list):
             option |= {'action': 'append', 'metavar': name.upper()}
         else:
-            option['metavar'] = {int: 'N', float: 'S'}.get(type(default), name.rpartition('_')[2].upper())
+            counted = 'N' if isinstance(default, int) else name.rpartition('_')[2].upper()
+            option['metavar'] = about['unit'].upper() or counted
             option['type'] = partial(_of_parameter, about, type(default))
         text = about['text'] + ('' if default in ('', [], 0) else f' (default: {default})')
         parser.add_argument(flags.get(name, flag(name)), **option, help=text.replace('%', '%%'))

@@ -46,10 +46,7 @@ def run(args: argparse.Namespace) -> int:
         new_tokens(args.new_tokens)
         print(f'{args.new_tokens} has a new token for each right', file=sys.stderr)
         return 0
-    named = {
-        name: getattr(args, name) for name in ('host', 'port', 'token_file', 'certificate', 'key', 'names')
-    }
-    door = door_of(WebParameters(**named))
+    door = door_of(WebParameters(**{name: getattr(args, name) for name in (*_DOOR, 'names')}))
     access = Access.by(door.token_file)
     give_back_freed()  # also what it takes to open a large memory
     # Before anything is opened: it shall be closed as it should, whenever somebody has had enough.

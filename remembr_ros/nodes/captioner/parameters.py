@@ -69,7 +69,7 @@ class CaptionerParameters(NodeParameters, PoseParameters):
     captioner_describer: str = parameter(
         'openai', 'what the captioner fused joins with the text that is read', choices=DESCRIBERS
     )
-    captioner_captions: str = parameter('', 'file of the captioner recorded')
+    captioner_captions: str = parameter('', "file of the captioner recorded, in NaVQA's format")
     captioner_prompt: str = parameter('', "file of the model's prompt; empty: the package's own")
     captioner_images: int = parameter(6, 'frames of a segment that the model sees', '1 to 100')
     captioner_image_side: int = parameter(768, 'their longer side is reduced to this', '28 to 8192 px')

@@ -131,3 +131,12 @@ def test_what_is_no_place_is_refused_and_the_node_goes_on(robot, memory, name, c
     assert refused.error_code == RememberPlace.Response.INVALID_REQUEST
     assert why in refused.error_msg
     assert len(recalled(robot, source='place')) == 1
+
+
+def test_a_map_that_nobody_remembers_is_refused_with_those_there_are(robot, agent):
+    for on_map, use_map, code in (('attic', False, 'INVALID_QUESTION'), ('', True, 'NONE')):
+        request = Ask.Request(question='Where is the cup?', map=on_map, use_map=use_map)
+        response = robot.call(Ask, 'ask', request)
+        assert response.error_code == getattr(Ask.Response, code)
+        wanted = "there is no memory of a map 'attic'; there are: ''" if on_map else ''
+        assert response.error_msg == wanted
