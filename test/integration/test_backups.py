@@ -112,10 +112,9 @@ def test_a_copy_while_it_is_written_has_all_that_was_acknowledged(
     assert adding.has_more(len(adding.acknowledged))  # the writer went on
 
 
-def test_a_plain_copy_is_whole_or_says_that_it_is_not(adding: Adding, tmp_path: Path) -> None:
+def test_a_plain_copy_is_whole_as_of_a_moment_or_says_that_it_is_not(adding: Adding, tmp_path: Path) -> None:
     for i in range(20):
         assert adding.has_more(len(adding.acknowledged))
-        acknowledged = list(adding.acknowledged)
         for end in ('', '-wal'):
             subprocess.run(['cp', f'{tmp_path}/memory.db{end}', f'{tmp_path}/copy{i}.db{end}'], check=True)
         try:
@@ -125,4 +124,6 @@ def test_a_plain_copy_is_whole_or_says_that_it_is_not(adding: Adding, tmp_path: 
         with store:
             there = {one.id: one for one in store.all()}
             assert all(one.caption == f'thing{i[1:]} is here' for i, one in there.items())
-            assert store.problem or {f'm{i}' for i in acknowledged} <= there.keys()
+            # Of an earlier one where the log began anew meanwhile, and cp found its new header before a frame
+            # was behind it: what that is of can then be told by nothing that the copy has.
+            assert store.problem or there.keys() == {f'm{i}' for i in range(len(there))}
