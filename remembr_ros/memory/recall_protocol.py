@@ -95,5 +95,8 @@ def check_map(recall: Recall, name: str | None) -> None:
     """
     if name is None or recall.count(Scope(map_id=name)) or not recall.count():
         return
-    known = ', '.join(repr(area.map_id) for area in recall.survey().areas)
-    raise InvalidRequest(f'there is no memory of a map {name!r}; there are: {known or "others"}')
+    # Where memories have a place, or are new: of maps without either nobody tells without reading them all.
+    known = {area.map_id for area in recall.survey().areas}
+    known |= {hit.memory.map_id for hit in recall.find(Query(limit=PAGE))}
+    listed = ', '.join(map(repr, sorted(known)))
+    raise InvalidRequest(f'there is no memory of a map {name!r}; there are: {listed}')

@@ -12,6 +12,7 @@ from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import Cancelled, ChatUnavailable, InvalidRequest, StoreUnavailable
 from remembr_ros.memory.model.recall import Query, Scope
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.recall_protocol import Recall
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS
@@ -106,6 +107,10 @@ def test_of_a_map_that_nobody_remembers_it_is_said_which_there_are(
     nowhere = ask_about('Where is the lift?', scope=Scope(map_id='office'))
     with pytest.raises(InvalidRequest, match="no memory of a map 'office'; there are: ''"):
         Agent(hashing_tour, [OfflinePlanner()]).ask(nowhere)
+    note = Memory('n', 'r', 1, 2, 'The key is here.', map_id='attic')  # nobody knows where on it
+    store = fresh(hashing_tour.find(Query('lift', limit=1))[0].memory, note)
+    with pytest.raises(InvalidRequest, match=r"there are: '', 'attic'$"):
+        Agent(store, [OfflinePlanner()]).ask(nowhere)
     assert Agent(fresh(), [OfflinePlanner()]).ask(nowhere).kind is Kind.NOT_SEEN
 
 
