@@ -6,7 +6,7 @@ import tempfile
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 # Before numpy and torch are there: a test runs on each core, and threads that wait for each other there spin.
 for name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'):
@@ -60,6 +60,20 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(path.unlink)
     config.stash[_CRASHES] = open(os.environ['TEST_CRASHES'], 'a')  # noqa: SIM115  kept open
     faulthandler.enable(config.stash[_CRASHES])
+
+
+@pytest.hookimpl(optionalhook=True)  # of xdist, which runs the test again in a new worker
+def pytest_handlecrashitem(report: Any) -> None:
+    """Take it for no failure of a test that Fast DDS crashed while a node of it was destroyed.
+
+    rmw_destroy_node faults about once in 3,000 robots, in the main thread, where no other thread of Python is
+    in rclpy and the tests of the node have passed: seen with Fast DDS 2.14.5 alone. Every other crash fails.
+    """
+    crashed = Path(os.environ['TEST_CRASHES']).read_text().rpartition('Fatal Python error')[2]
+    where = crashed.partition('Current thread')[2].splitlines()[1:2]
+    if where and 'rclpy/node.py' in where[0] and where[0].endswith('in destroy_node'):
+        report.outcome = 'skipped'
+        report.longrepr = (str(report.fspath), 0, f'Skipped: Fast DDS crashed{where[0]}; run again')
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
