@@ -67,6 +67,7 @@ setup(
             'agent/llm/prompts/*.md',
             'agent/offline/words.yaml',
             'memory/embedded/README.md',
+            'memory/matching/names.yaml',
             'captioning/captioners/prompts/*.md',
             'nodes/base/fast_dds.xml',
             'web/page/*',

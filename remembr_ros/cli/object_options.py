@@ -2,6 +2,7 @@
 
 import argparse
 import logging
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from remembr_ros.errors import BagUnreadable, InvalidRequest
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.objects.detectors.by_name import get_detector
+from remembr_ros.objects.detectors.detection import classes_of
 from remembr_ros.objects.keeper import ObjectKeeper
 from remembr_ros.objects.recorded_views import RecordedViews
 
@@ -78,7 +80,8 @@ class RecordedObjects:
         if not self._views:
             return {}
         about = self._args.robot, self._args.map, self._views.map_frame
-        keeper = ObjectKeeper(store, *about, live=False)
+        classes = partial(classes_of, self._detector)
+        keeper = ObjectKeeper(store, *about, live=False, classes=classes)
         views = tqdm(self._views, 'objects', self._views.frame_count, unit='frame', disable=None)
         try:
             for view in views:

@@ -2,7 +2,7 @@
 
 import gc
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -16,6 +16,7 @@ from remembr_ros.timestamps import NS
 
 AGAIN_NS = 60 * NS  # of what is known, the last part, of which something may not have been stored
 EVERY_NS = 10 * NS  # objects that changed are stored so often: each is rewritten as a whole
+MOST_CLASSES = 1_000  # that each object carries; of a longer list nothing is told
 NEW_NS = 2 * NS  # the same, where there are new ones
 
 
@@ -41,6 +42,7 @@ class ObjectKeeper:
 
     What could not be stored is stored with what comes next.
 
+    :param classes: returns what is looked for, as far as that is known: what nobody looks for may be there
     :param live: what is seen is stored now and then; False: at once by keep, so that a recording whose
         reading was killed leaves nothing, and is read anew
     :ivar objects: what is known; another one after each reading
@@ -51,9 +53,16 @@ class ObjectKeeper:
     """
 
     def __init__(
-        self, store: ObjectStore, robot: str, map_id: str = '', frame_id: str = 'map', *, live: bool = True
+        self,
+        store: ObjectStore,
+        robot: str,
+        map_id: str = '',
+        frame_id: str = 'map',
+        *,
+        live: bool = True,
+        classes: Callable[[], Iterable[str]] = tuple,
     ) -> None:
-        self._live = live
+        self._live, self._classes = live, classes
         self.images = self.detections = 0
         self.dropped: Counter[str] = Counter()
         self._store = store
@@ -161,9 +170,11 @@ class ObjectKeeper:
             self._waiting.values(), key=lambda m: (m.camera == own, m.id not in stored, m.end_ns)
         )
         whole = [self._whole_ns] * (len(waiting) - 1) + [self._now_ns]
+        classes = list(self._classes())
+        told = {'classes': classes} if len(classes) <= MOST_CLASSES else {}
         observations = [
             Observation(
-                replace(memory, facts={**memory.facts, 'kept': [whole_ns, self._now_ns]}),
+                replace(memory, facts={**memory.facts, **told, 'kept': [whole_ns, self._now_ns]}),
                 (self._pictures[memory.id],) if memory.id in self._pictures else (),
             )
             for memory, whole_ns in zip(waiting, whole, strict=False)

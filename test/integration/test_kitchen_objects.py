@@ -43,12 +43,12 @@ def ask(kitchen: MemoryStore, text: str) -> Answer:
 def test_each_thing_is_one_object(kitchen: MemoryStore) -> None:
     names = Counter(one.known.name for one in kitchen.find_objects(ObjectQuery()).objects)
     assert {
-        name: names[name] for name in ('cup', 'chair', 'diningtable', 'tvmonitor', 'book', 'microwave')
+        name: names[name] for name in ('cup', 'chair', 'dining table', 'tv monitor', 'book', 'microwave')
     } == {
         'cup': 2,
         'chair': 3,
-        'diningtable': 1,
-        'tvmonitor': 2,
+        'dining table': 1,
+        'tv monitor': 2,
         'book': 2,
         'microwave': 1,
     }

@@ -64,6 +64,10 @@ class SimulatedDetector:
         self._masks, self._labels, self._errors, self._seed = masks, labels, errors, seed
         self._names = sorted(set(labels.values()))
 
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return tuple(self._names)
+
     def detect(self, image: Bgr | None, stamp_ns: int, camera: str = '') -> list[Detection]:
         """Return what is in an image, best first."""
         masks = self._masks(stamp_ns)

@@ -11,10 +11,12 @@ from remembr_ros.agent.model.memory_prompt import ago
 from remembr_ros.agent.model.relevance_model import POOL, SHOWN, find_sightings
 from remembr_ros.agent.offline.question_terms import TITLES
 from remembr_ros.agent.offline.request import Request, parse_request
+from remembr_ros.agent.offline.word_classes import word_class
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Query, Scope
 from remembr_ros.memory.model.record import CAPTIONER, OBJECT
 from remembr_ros.memory.objects.query import ObjectQuery
+from remembr_ros.memory.objects.wording import is_name_of
 from remembr_ros.memory.places.place import said_name
 from remembr_ros.memory.recall_protocol import Recall, nearest_in_time
 from remembr_ros.timestamps import format_clock
@@ -24,6 +26,8 @@ NAME = 'offline'  # of the planner, in its answers
 SURE = 0.9  # What is counted or measured holds; whether the question was understood, the rules do not know
 UNTOLD = 0.2  # How sure it is that a thing was not there, where nobody could have seen it
 
+_DETECTORS = 20  # objects seen last whose detectors may differ: each tells what that looks for
+_UNSEEN = word_class('unseen')
 READING = frozenset(('scene_text', 'none'))  # Captioners that see no things
 
 COMPARED = 'I cannot compare things or leave some out. Ask for each, as in "When did you first see the lift?"'
@@ -65,10 +69,16 @@ def absence_claim(request: Request, question: Question, recall: Recall, scope: S
         return Claim(Kind.NOT_SEEN, f'I have not seen {thing}: {why}.', confidence=1.0 if looked else UNTOLD)
     if why := _why_untold(request, recall, scope, total):
         return no_answer(why)
+    sure = _missed(request, recall, scope)
     if request.kind is Kind.BINARY:
-        return yes_or_no(False, f'none of {total} memories shows {thing}.', sure=1.0 - SHOWN)
+        return yes_or_no(False, f'none of {total} memories shows {thing}.', sure=sure)
     text = f'I have not seen {thing}: none of {total} memories shows it.'
-    return Claim(Kind.NOT_SEEN, text, confidence=1.0 - SHOWN)
+    return Claim(Kind.NOT_SEEN, text, confidence=sure)
+
+
+def _missed(request: Request, recall: Recall, scope: Scope) -> float:
+    """Return how sure it is that a thing is not there which nobody has told: a detector overlooks more."""
+    return 1.0 - SHOWN if _is_sign(request) or _sees(request, recall, scope) else SURE
 
 
 def _why_untold(request: Request, recall: Recall, scope: Scope, total: int) -> str:
@@ -97,6 +107,8 @@ def _why_untold(request: Request, recall: Recall, scope: Scope, total: int) -> s
 
 def _why_blind(request: Request, thing: str, recall: Recall, scope: Scope) -> str:
     """Return why nothing could have told the thing."""
+    if not _UNSEEN.isdisjoint(request.phrase.split()):
+        return f'nobody sees {thing}, and I have no other senses.'
     if recall.count(replace(scope, source=OBJECT)):
         known = next((word for word in request.phrase.split()[::-1] if _is_known(word, recall, scope)), '')
         if known:
@@ -114,16 +126,26 @@ def _is_adjective(word: str) -> bool:
 
 def _could_be_seen(request: Request, recall: Recall, scope: Scope) -> bool:
     """Tell whether anything looked that could have seen the thing: signs are read by whatever looks."""
-    named = request.numbered or request.identifiers or (request.names and not request.now)
-    if named and recall.count(replace(scope, source=CAPTIONER)):
+    if _is_sign(request) and recall.count(replace(scope, source=CAPTIONER)):
         return True
+    if not _UNSEEN.isdisjoint(request.phrase.split()):
+        return False
     return _is_known(request.head, recall, scope) or _sees(request, recall, scope)
 
 
+def _is_sign(request: Request) -> bool:
+    """Tell whether a sign may name the thing."""
+    return bool(request.numbered or request.identifiers or (request.names and not request.now))
+
+
 def _is_known(sort: str, recall: Recall, scope: Scope) -> bool:
-    """Tell whether a detector knows a sort of things, of which those are known that it has told once."""
-    anytime = replace(scope, after_ns=None, before_ns=None)
-    return bool(sort and recall.find_objects(ObjectQuery(sort, scope=anytime)).objects)
+    """Tell whether a detector knows a sort of things: it looks for them, or has told one once."""
+    anytime = Scope(robots=scope.robots, map_id=scope.map_id)
+    if not sort or recall.find_objects(ObjectQuery(sort, scope=anytime, limit=1)).objects:
+        return bool(sort)
+    newest = recall.find_objects(ObjectQuery(scope=anytime, limit=_DETECTORS)).objects
+    classes = {name for item in newest for name in item.known.facts.classes}
+    return any(is_name_of(name, sort) for name in classes)
 
 
 def _sees(request: Request, recall: Recall, scope: Scope) -> bool:

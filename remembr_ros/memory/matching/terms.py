@@ -4,6 +4,10 @@ import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
 
 # Words of which questions are made, whatever they are about.
 STOP_WORDS = frozenset(
@@ -18,19 +22,7 @@ STOP_WORDS = frozenset(
     'while who whom whose why will with would yesterday you your'.split(' ')
 )
 
-_SAME = tuple(
-    tuple(same.split())
-    for same in (
-        'lift elevator, toilet restroom bathroom washroom loo, sofa couch, bicycle bike, '
-        'stair staircase stairway, bin trash garbage, picture painting, car vehicle, '
-        # what detectors call it, and people
-        'cup mug, tv television telly, lab laboratory, refrigerator fridge, phone telephone, '
-        'motorbike motorcycle, aeroplane airplane, shelf shelve, knife knive, scarf scarve, '
-        'person people man woman pedestrian someone somebody anyone anybody men women human'
-    ).split(',')
-)
-"""Stems of words that people and signs use for the same thing."""
-
+_INSIDE = re.compile(r'(?<=[a-z])(?=[A-Z])')  # where TrafficLight has its second word
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
 
@@ -60,8 +52,29 @@ def stem(word: str) -> str:
 @cache
 def synonyms(stemmed: str) -> tuple[str, ...]:
     """Return the other stems for the same thing."""
-    found = (other for group in _SAME if stemmed in group for other in group)
+    groups = map(str.split, _names()['words'])
+    found = (other for group in groups if stemmed in group for other in group)
     return tuple(other for other in dict.fromkeys(found) if other != stemmed)
+
+
+@cache
+def everyday_names(label: str) -> tuple[str, ...]:
+    """Return what people call what a detector calls so, the name that is shown first.
+
+    Of labels that nobody has listed, 'cell_phone', 'TrafficLight' and 'Monitor/TV', it is their words.
+    """
+    spaced = _INSIDE.sub(' ', label).replace('_', ' ').replace('-', ' ')
+    first, *others = [' '.join(part.split()) for part in spaced.split('/') if part.strip()] or [label]
+    for shown, listed in _names()['labels'].items():
+        if first.lower().replace(' ', '') == shown.replace(' ', ''):
+            return (shown, *listed.split(', '), *others)
+    return (first, *others)
+
+
+@cache
+def _names() -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.safe_load(files(__package__).joinpath('names.yaml').read_text('utf-8'))
+    return loaded
 
 
 def content_stems(text: str) -> frozenset[str]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from remembr_ros.geometry import Point, Pose
+from remembr_ros.memory.matching.terms import everyday_names
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import OBJECT, Memory
 from remembr_ros.timestamps import NS
@@ -70,6 +71,7 @@ class ObjectFacts(BaseModel):
     :param taken: when a person said that it is not there any more [ns]; 0: nobody did
     :param deleted: when a person said that there is no such thing [ns]: it stays, lest it is found again
     :param apart: ids of others that a person told from it
+    :param classes: what whoever detected it looks for, itself among them; empty: not known
     :param kept: until when all that was seen is stored, and until when this was seen [ns]: where no object
         has a first one that reaches this second one, a kill left out others; both 0: not known
     """
@@ -93,6 +95,7 @@ class ObjectFacts(BaseModel):
     taken: _Time = 0
     deleted: _Time = 0
     apart: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
     kept: tuple[_Time, _Time] = (0, 0)
 
 
@@ -118,8 +121,8 @@ class KnownObject:
 
     @property
     def recognised_as(self) -> str:
-        """What the detector called it most surely and most often."""
-        return best_label(self.facts.labels)
+        """What the detector called it most surely and most often, as people write it."""
+        return everyday_names(best_label(self.facts.labels))[0]
 
     @property
     def position(self) -> Point:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.objects.known import TRANSIENT, KnownObject
-from remembr_ros.memory.objects.wording import spelled
 
 RelationName = Literal['on', 'in', 'under', 'next to']
 RELATION_NAMES: tuple[RelationName, ...] = get_args(RelationName)
@@ -61,7 +60,7 @@ class ObjectRelation:
     @property
     def words(self) -> str:
         """Such as 'on the dining table'."""
-        return f'{self.name} the {spelled(self.other_name)}'
+        return f'{self.name} the {self.other_name}'
 
     def held(self, after_ns: int | None, before_ns: int | None) -> bool:
         """Tell whether it held at some time of a window; without a window, whether it holds."""
@@ -126,7 +125,7 @@ class Relations:
         self._low, self._high = self._at - half, self._at + half
         self._volume = np.prod(self._high - self._low, axis=1)
         self._std = np.array([stay.of.facts.std for stay in self._stays], np.float64)
-        heads = [spelled(stay.of.name).split()[-1:] for stay in self._stays]
+        heads = [stay.of.name.split()[-1:] for stay in self._stays]
         self._seat, self._table, self._shelf = (
             np.array([bool(names.intersection(head)) for head in heads], np.bool_)
             for names in (_SEATS, _TABLES, _SHELVES)

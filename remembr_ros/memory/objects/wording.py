@@ -6,19 +6,19 @@ from dataclasses import dataclass, replace
 from datetime import timezone, tzinfo
 from typing import Literal
 
-from remembr_ros.memory.matching.terms import content_stems, synonyms
+from remembr_ros.memory.matching.terms import content_stems, everyday_names, stem, synonyms, words
 from remembr_ros.memory.model.record import OBJECT, Memory
 from remembr_ros.memory.objects.known import (
     ONE_INTERVAL_NS,
     TRANSIENT,
     Interval,
     KnownObject,
+    best_label,
     joined,
     known_objects,
 )
 from remembr_ros.timestamps import NS, format_clock
 
-_SPELLED = {'diningtable': 'dining table', 'pottedplant': 'potted plant', 'tvmonitor': 'tv monitor'}
 _NEAR = ' near the '
 DELETED = 'Nothing: a person said that there is no such thing.'
 
@@ -30,7 +30,7 @@ def sentence(known: KnownObject, near: str) -> str:
     """
     if known.facts.deleted:
         return DELETED
-    name = with_article(f'{known.facts.colour} {spelled(known.recognised_as)}'.strip())
+    name = with_article(f'{known.facts.colour} {known.recognised_as}'.strip())
     if known.facts.named:
         name = f'{known.facts.named}, {name}'
     place = _NEAR + spelled(near) if near else ''
@@ -49,7 +49,7 @@ def sentence_of(known: KnownObject) -> str:
 def described(known: KnownObject) -> str:
     """Return an object with its colour, without an article; a name that a person gave needs none."""
     colour = '' if known.facts.named else known.facts.colour
-    return f'{colour} {spelled(known.name)}'.strip()
+    return f'{colour} {known.name}'.strip()
 
 
 def listed(known: Iterable[KnownObject]) -> str:
@@ -73,7 +73,7 @@ def with_article(name: str) -> str:
 
 def spelled(label: str) -> str:
     """Return a label as people write it."""
-    return _SPELLED.get(label, label)
+    return everyday_names(label)[0]
 
 
 def of_itself(memory: Memory) -> Memory:
@@ -84,15 +84,30 @@ def of_itself(memory: Memory) -> Memory:
 def is_called(known: KnownObject, text: str) -> bool:
     """Tell whether a text, such as 'red cups', names an object: by its name or the detector's, or another
     word for that, and by its colour if the text has one."""
+    said = {known.name, known.recognised_as, best_label(known.facts.labels)}
+    if any(_says(name, known.facts.colour, text) for name in said):
+        return True
+    colours = content_stems(known.facts.colour)
+    bare = [word for word in words(text) if stem(word) not in colours]
+    return is_name_of(known.recognised_as, ' '.join(bare))
+
+
+def is_name_of(label: str, text: str) -> bool:
+    """Tell whether people call what has this label so: a sports ball 'ball', and no stop sign 'sign'."""
+    asked = [{word, *synonyms(word)} for word in map(stem, words(text))]
+    named = [[*map(stem, words(name))] for name in everyday_names(label)]
+    return any(
+        len(name) == len(asked) and all(w in of for w, of in zip(name, asked, strict=True)) for name in named
+    )
+
+
+def _says(name: str, colour: str, text: str) -> bool:
+    """Tell whether all that a text says is in a name, or is its colour."""
     asked = [{word, *synonyms(word)} for word in content_stems(text)]
-    colour = content_stems(known.facts.colour)
-    for name in {known.name, known.recognised_as}:
-        label = content_stems(f'{name} {spelled(name)}')
-        if not label.isdisjoint(set[str]().union(*asked)) and not any(
-            (label | colour).isdisjoint(w) for w in asked
-        ):
-            return True
-    return False
+    label, colours = content_stems(name), content_stems(colour)
+    return not label.isdisjoint(set[str]().union(*asked)) and not any(
+        (label | colours).isdisjoint(word) for word in asked
+    )
 
 
 def presence_note(memory: Memory, now_ns: int, zone: tzinfo = timezone.utc) -> str:

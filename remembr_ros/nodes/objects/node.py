@@ -30,7 +30,7 @@ from remembr_ros.nodes.objects.shown import ShownObjects, detection_array
 from remembr_ros.nodes.objects.worker import HUNG_S, ObjectWorker
 from remembr_ros.objects.camera import depth_of
 from remembr_ros.objects.detectors.by_name import get_detector
-from remembr_ros.objects.detectors.detection import Detector
+from remembr_ros.objects.detectors.detection import Detector, classes_of
 from remembr_ros.objects.detectors.open_vocabulary import MOST_PROMPTS, OpenVocabularyDetector
 from remembr_ros.objects.keeper import ObjectKeeper
 from remembr_ros.objects.pairing import Pairing
@@ -70,7 +70,7 @@ class ObjectsNode(ManagedNode):
         p = self.parameters
         self._tree = TransformTree()
         self._pairing = Pairing(self._tree, p.map_frame, with_depth=p.depth, told=p.detector in TOLD)
-        self._detector = self._make_detector()
+        detector = self._detector = self._make_detector()
         self._set_prompts()
         self._poses = None
         if p.pose_source not in ('tf', 'none'):  # TF places cameras; others tell how good that is
@@ -86,7 +86,7 @@ class ObjectsNode(ManagedNode):
         self._worker = ObjectWorker(
             self._pairing,
             self._detector,
-            lambda: ObjectKeeper(kept, p.robot, p.map_id, p.map_frame),
+            lambda: ObjectKeeper(kept, p.robot, p.map_id, p.map_frame, classes=partial(classes_of, detector)),
             camera=p.camera,
             why_poor=self._why_poor,
             on_seen=self._deeds.visible.take,

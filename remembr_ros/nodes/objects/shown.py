@@ -12,7 +12,7 @@ from remembr_msgs.msg import ObjectArray
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.objects.known import KnownObject
 from remembr_ros.memory.objects.query import ObjectQuery, choose_objects
-from remembr_ros.memory.objects.wording import described
+from remembr_ros.memory.objects.wording import described, spelled
 from remembr_ros.nodes.base import markers, qos
 from remembr_ros.nodes.base.conversions import time_to_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
@@ -91,7 +91,8 @@ def _detections(known: Sequence[KnownObject], shown: ObjectArray) -> Any:
         total = sum(thing.facts.labels.values())
         for label, score in thing.facts.labels.items():
             result = ObjectHypothesisWithPose()
-            result.hypothesis.class_id = thing.name if label == thing.recognised_as else label
+            called = spelled(label)
+            result.hypothesis.class_id = thing.name if called == thing.recognised_as else called
             result.hypothesis.score = score / total
             result.pose.pose = detection.bbox.center
             for axis in (0, 7, 14):

@@ -97,6 +97,10 @@ class Detector(Protocol):
 
     name: str
 
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """What it looks for, as far as it knows by now."""
+
     def detect(self, image: Bgr | None, stamp_ns: int, camera: str = '') -> list[Detection]:
         """Return what is in an image, best first; boxes lie in the image.
 
@@ -106,6 +110,11 @@ class Detector(Protocol):
 
     def close(self) -> None:
         """Let go of the model."""
+
+
+def classes_of(detector: Detector) -> tuple[str, ...]:
+    """Return what a detector looks for; of one of another package that does not tell, nothing."""
+    return tuple(getattr(detector, 'classes', ()))
 
 
 OVERLAP = 0.5  # boxes of one label that overlap more are one thing

@@ -49,6 +49,10 @@ class OpenVocabularyDetector:
             raise DetectorFailed(f'{len(cleaned)} prompts are too many; give {MOST_PROMPTS} at most')
         self._prompts = cleaned
 
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return self._prompts
+
     def detect(self, image: Bgr | None, stamp_ns: int, camera: str = '') -> list[Detection]:
         prompts = self._prompts
         if not prompts:

@@ -39,6 +39,10 @@ class ToldDetections:
         self._base_frame, self._names = base_frame, dict[int, str]()
         self._told: dict[int, list[Detection]] = {}
 
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return tuple(self._names.values())
+
     def take_labels(self, message: Any) -> None:
         """Take a vision_msgs/LabelInfo: from now on its names, and no earlier ones, stand for numbers."""
         named = ((int(entry.class_id), entry.class_name.strip()) for entry in message.class_map)

@@ -38,6 +38,10 @@ class YoloxDetector:
         self._size = (0, 0)
         self._grid: NDArray[np.float32] = np.zeros((0, 3), np.float32)
 
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return tuple(self._labels)
+
     def detect(self, image: Bgr | None, stamp_ns: int, camera: str = '') -> list[Detection]:
         if self._session is None:
             self._load()

@@ -105,3 +105,17 @@ def test_what_was_stored_whole_is_not_stored_anew_when_it_is_read_again() -> Non
     before = dict(rows.rows)
     looked(rows)
     assert (rows.changes, rows.rows) == (0, before)
+
+
+@pytest.mark.parametrize(('classes', 'told'), [(('mug', 'bowl'), ('mug', 'bowl')), (('x',) * 1_001, ())])
+def test_objects_tell_what_is_looked_for(classes: tuple[str, ...], told: tuple[str, ...]) -> None:
+    rows: Any = Rows()
+    keeper = ObjectKeeper(rows, 'robbie', live=False, classes=lambda: classes)
+    for second in range(5):
+        stamp_ns, scene = T0 + second * NS, Scene()
+        box, bgr = THINGS['mug']
+        scene.put(box, 1.5, bgr)
+        left, top, right, bottom = map(float, box)
+        keeper.see(scene.view(stamp_ns), [detection((left, top, right, bottom), 'mug', stamp_ns=stamp_ns)])
+    keeper.keep()
+    assert [known.facts.classes for known in known_objects(rows.rows.values())] == [told]

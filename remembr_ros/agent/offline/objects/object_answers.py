@@ -11,9 +11,10 @@ from remembr_ros.agent.model.grounding import Choice, Claim, choose, shown, yes_
 from remembr_ros.agent.model.memory_prompt import ago
 from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.model.relevance_model import PERHAPS
+from remembr_ros.agent.offline.not_seen import no_answer
 from remembr_ros.agent.offline.reader.object_request import Asked, ObjectRequest, parse_object_request
 from remembr_ros.agent.offline.request import Request
-from remembr_ros.agent.offline.word_classes import classes_of
+from remembr_ros.agent.offline.word_classes import classes_of, word_class
 from remembr_ros.memory.deeds.object_ids import REACH_M
 from remembr_ros.memory.deeds.occurrences import IN_VIEW_NS, OccurrenceSource, hits_of, in_view, last_of_each
 from remembr_ros.memory.deeds.query import Occurrence
@@ -40,6 +41,8 @@ ONE = 0.9  # how surely a thing that was seen often, and called the same each ti
 _AWAY_M = 2.0 * REACH_M  # from where the robot put a thing: somebody moved it since
 _SHADES = classes_of('shade')
 _SAID = {'moved': 'moved', 'missing': 'gone', 'returned': 'back', 'appeared': 'seen for the first time'}
+_STATES = {said.replace('_', ' ') for said in word_class('states')}
+_OPPOSITES = ({'open', 'closed'}, {'on', 'off'}, {'full', 'empty'})
 _UNMOVED = ' has not been moved, as far as I know'
 _VISIT = any_case(r'\b(?:last|previous|latest)\b|\bsince (?:you|we|i)\b')
 
@@ -55,7 +58,7 @@ def answer_by_objects(request: Request, question: Question, recall: Recall, scop
     claim = tell(answer, found) if found or (asked.relation and not asked.thing) else None
     others = '' if asked.thing else 'other'  # 'What other things are on the table?'
     others += ' while there' if asked.asked is Asked.CHANGES else ''
-    about = f'{asked.thing} {asked.relation} {asked.anchor} {others}'
+    about = f'{asked.thing} {asked.relation} {asked.anchor} {asked.said} {others}'
     return claim and replace(claim, text=f'{claim.text[:1].upper()}{claim.text[1:]}', about=about)
 
 
@@ -176,6 +179,35 @@ class _ObjectAnswer:
         told = ', '.join(f'{number} {colour}' for colour, number in colours.items())
         return _claim(f'{self.asked.thing}: {told if len(found) > 1 else told[2:]}.', found)
 
+    def size(self, found: Sequence[FoundObject]) -> Claim:
+        """Say how large a thing is: its box along the map's axes, as far as that was measured."""
+        item = found[0]
+        if not item.known.facts.measured:
+            return no_answer(f'I cannot tell how large {_the(item)} is: I know its direction alone.')
+        wide, deep, high = *sorted(item.known.size[:2])[::-1], item.known.size[2]
+        across, up = f'{wide:.2f} x {deep:.2f} m', f'{high:.2f} m high'
+        upright = self.asked.said in ('tall', 'high', 'height')
+        text = f'{_the(item)} is about {up if upright else f"{across}, and {up}"}, by what I saw of it'
+        text += f', one of {len(found)}' if len(found) > 1 else ''
+        return _claim(f'{text}{self._since(item)}.', [item])
+
+    def state(self, found: Sequence[FoundObject]) -> Claim:
+        """Say how deeds left a thing; nobody knows more of how it is."""
+        states = classes_of('state')
+        item = max(found, key=lambda item: item.known.state[1])
+        (left, since_ns), asked = item.known.state, self.asked.said
+        means = {name: {said.replace('_', ' ') for said in phrases} for name, phrases in states.items()}
+        is_asked, is_so = (next((n for n, of in means.items() if said in of), said) for said in (asked, left))
+        known = f'{left} since {self._clock(since_ns)}'
+        if left and self.request.kind is not Kind.BINARY:
+            return _claim(f'{_the(item)} is {known}, as far as I know.', [item])
+        if is_so == is_asked or {is_so, is_asked} in _OPPOSITES:
+            return _claim(f'{_the(item)} is {known}, as far as I know.', [item], yes=is_so == is_asked)
+        why = f'all that I know is that it is {known}' if left else 'no deed that I know of says so'
+        thing = f'the {self.asked.thing}'
+        how = f'whether {thing} is {asked}' if asked in _STATES else f'how {thing} is'
+        return no_answer(f'I cannot tell {how}: {why}.')
+
     def history(self, found: Sequence[FoundObject]) -> Claim:
         """Say what happened to a thing."""
         told = events_said(found[0].known, self.question.zone, EVENTS)
@@ -287,6 +319,8 @@ _ANSWERS: dict[Asked, Callable[[_ObjectAnswer, Sequence[FoundObject]], Claim | N
     Asked.BEFORE: _ObjectAnswer.before,
     Asked.HOW_MANY: _ObjectAnswer.how_many,
     Asked.COLOUR: _ObjectAnswer.colour,
+    Asked.SIZE: _ObjectAnswer.size,
+    Asked.STATE: _ObjectAnswer.state,
     Asked.IN_VIEW: _ObjectAnswer.in_view,
     Asked.BECAME: _ObjectAnswer.became,
     Asked.CHANGES: _ObjectAnswer.changes,
@@ -296,8 +330,8 @@ _ANSWERS: dict[Asked, Callable[[_ObjectAnswer, Sequence[FoundObject]], Claim | N
 
 def _claim(text: str, found: Sequence[FoundObject], *, yes: bool | None = None) -> Claim:
     """Return a claim about objects, as sure as the first of them is what it is called."""
-    facts, called = found[0].known.facts, found[0].known.recognised_as
-    agreed = 1.0 if facts.named else facts.labels[called] / sum(facts.labels.values())
+    facts = found[0].known.facts
+    agreed = 1.0 if facts.named else max(facts.labels.values()) / sum(facts.labels.values())
     sure = ONE * agreed * facts.observations / (facts.observations + 1)
     if yes is not None:
         return yes_or_no(yes, text, _hits(found), sure=sure)

@@ -12,7 +12,7 @@ from remembr_ros.agent.offline.word_classes import classes_of, word_class
 from remembr_ros.agent.times.time_window import Window
 from remembr_ros.memory.matching.terms import words
 
-Asked = Enum('Asked', 'SEEN BEFORE HOW_MANY COLOUR RELATED IS IN_VIEW BECAME CHANGES HISTORY')
+Asked = Enum('Asked', 'SEEN BEFORE HOW_MANY COLOUR SIZE STATE RELATED IS IN_VIEW BECAME CHANGES HISTORY')
 """What a question asks of objects; SEEN: where they are, or when they were seen, as its kind is."""
 
 
@@ -23,6 +23,7 @@ class ObjectRequest:
     :param thing: what they are called, in the asker's words; empty: whatever they are
     :param relation: one of RELATION_NAMES: how they lie to the anchor; empty: none is asked for
     :param change: the kind of change that is asked about; empty: any, or whether they are still there
+    :param said: in which words it is asked for their size, or for a state
     """
 
     asked: Asked
@@ -30,6 +31,7 @@ class ObjectRequest:
     relation: str = ''
     anchor: str = ''
     change: str = ''
+    said: str = ''
 
 
 def _spoken(kind: str) -> dict[str, str]:
@@ -65,6 +67,9 @@ _STILL = (
     r'(?:(?:still|yet)(?: (?:there|here|around|present|where\b.*'
     rf'|(?:in|at) (?:its|their|the(?: same)?) {_PLACE}))?|where (?:it|they) (?:was|were)\b.*|there)'
 )
+_BIG = r'(?P<said>big|large|small|wide|broad|long|deep|tall|high)'
+_SIZE = r'(?P<said>size|dimensions?|width|length|depth|height|measurements)'
+_STATES = '|'.join(sorted(word_class('states'))).replace('_', ' ')
 _PHRASINGS = tuple(
     (asked, change, any_case(f'^{pattern}$'))
     for asked, change, pattern in (
@@ -77,6 +82,12 @@ _PHRASINGS = tuple(
         (Asked.BEFORE, '', rf'what {_BE} the (?:previous|former|old|last|original) {_PLACE} of {_THING}'),
         (Asked.HISTORY, '', rf'(?:so )?what (?:(?:has )?happened to|became of|is the history of) {_THING}'),
         (Asked.COLOUR, '', rf'(?:what|which) (?:is the )?colou?r (?:of|{_DID}) {_THING}(?: have)?'),
+        (Asked.SIZE, '', rf'how {_BIG} {_BE} {_THING}'),
+        (Asked.SIZE, '', rf'what {_BE} the {_SIZE} of {_THING}'),
+        (Asked.SIZE, '', rf'what {_SIZE} (?:does|do|is|are) {_THING}(?: have)?'),
+        (Asked.STATE, '', rf'{_BE} {_THING} (?:still |now )?(?P<said>{_STATES})'),
+        (Asked.STATE, '', rf'(?:what|which) (?P<said>state|condition) {_BE} {_THING} in'),
+        (Asked.STATE, '', rf'what {_BE} the (?P<said>state|condition) of {_THING}'),
         (Asked.BECAME, '', rf'{_BE} {_THING} {_STILL}'),
         (Asked.BECAME, '', rf'(?:do|does) {_THING} still (?:exist|stand|lie|be)\b.*'),
         (Asked.BECAME, 'missing', rf'(?:when )?{_DID} {_THING} {_GONE}'),
@@ -122,4 +133,5 @@ def _read(asked: Asked, change: str, said: Mapping[str, str], request: Request) 
         named = anchor and (thing or asked is not Asked.SEEN)
         fits = bool(named) and not (request.here or request.reading)
     relation = _RELATIONS[' '.join(words(said['relation']))] if anchor else ''
-    return ObjectRequest(asked, thing, relation, anchor, change) if fits else None
+    asked_so = ' '.join(words(said.get('said') or ''))
+    return ObjectRequest(asked, thing, relation, anchor, change, asked_so) if fits else None

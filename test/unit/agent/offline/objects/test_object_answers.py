@@ -12,7 +12,7 @@ from remembr_ros.memory.deeds.deed import deed
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.known import KnownObject
 from remembr_ros.timestamps import NS
-from test.object_room import GONE, HOUR_NS, MOVED, ROOM, VISITS, thing
+from test.object_room import CUP, GONE, HOUR_NS, MOVED, ROOM, TABLE, VISITS, thing
 from test.object_scene import T0
 from test.unit.agent.listed_recall import ListedRecall
 
@@ -285,3 +285,91 @@ def test_of_a_known_thing_a_detector_does_not_tell_all(text: str, known: str) ->
 
 def test_how_far_things_are_that_touch_nobody_is_sure() -> None:
     assert ask('How far is the book from the table?').confidence < 0.5
+
+
+@pytest.mark.parametrize(
+    ('text', 'said'),
+    [
+        ('How big is the table?', 'The brown table is about 1.20 x 0.80 m, and 0.75 m high'),
+        ('How wide is the fridge?', 'The white fridge is about 0.60 x 0.60 m'),
+        ('What is the size of the red cup?', 'The red cup is about 0.08 x 0.08 m'),
+        ('How tall is the fridge?', 'The white fridge is about 1.50 m high'),
+        ('What height does the table have?', 'The brown table is about 0.75 m high'),
+    ],
+)
+def test_sizes_are_told(text: str, said: str) -> None:
+    answer = ask(text)
+    assert answer.text.startswith(said), answer.text
+    assert answer.confidence > 0.5
+
+
+def test_the_size_of_what_was_never_measured_is_not_told() -> None:
+    far = thing('lamp', (3.0, 0.0, 0.0), (0.2, 0.2, 0.2), measured=False)
+    answer = ask('How big is the lamp?', *ROOM, far)
+    assert answer.kind is Kind.NOT_SEEN
+    assert answer.confidence < 0.5
+
+
+OPEN = thing('fridge', (2.0, 0.0, 0.0), (0.6, 0.6, 1.5), colour='white', states=((T0, 'open', 'deed'),))
+
+
+@pytest.mark.parametrize(
+    ('text', 'yes'),
+    [
+        ('Is the fridge open?', True),
+        ('Is the fridge closed?', False),
+        ('Was the fridge shut?', False),
+        ('Is the fridge still open?', True),
+    ],
+)
+def test_a_deed_tells_the_state_of_what_it_was_done_to(text: str, yes: bool) -> None:
+    answer = ask(text, OPEN, CUP)
+    assert (answer.kind, answer.binary) == (Kind.BINARY, yes), answer.text
+    assert 'open since' in answer.text
+    assert answer.confidence > 0.5
+
+
+@pytest.mark.parametrize(
+    'text', ['Is the fridge open?', 'Is the cup full?', 'Is the fridge on?', 'What state is the fridge in?']
+)
+def test_a_state_of_which_no_deed_tells_is_not_known(text: str) -> None:
+    answer = ask(text)
+    assert answer.kind is Kind.NOT_SEEN, answer.text
+    assert answer.text.startswith('I cannot tell')
+    assert answer.confidence < 0.5
+
+
+def test_an_open_fridge_may_be_empty() -> None:
+    answer = ask('Is the fridge empty?', OPEN)
+    assert answer.kind is Kind.NOT_SEEN
+    assert 'it is open' in answer.text
+
+
+def looked_for(*classes: str) -> list[KnownObject]:
+    return [thing('cup', (0.0, 0.0, 1.0), (0.1, 0.1, 0.1), classes=classes), TABLE]
+
+
+@pytest.mark.parametrize(
+    ('text', 'classes', 'sure'),
+    [
+        ('Is there a banana?', ('cup', 'banana'), True),
+        ('Is there a green banana?', ('cup', 'banana'), True),
+        ('Where is the telly?', ('cup', 'tvmonitor'), True),
+        ('Where is the doughnut?', ('donut',), True),
+        ('Is there a toaster?', ('cup', 'banana'), False),
+        ('Is there a toaster?', (), False),
+        ('Is there a meter?', ('parking meter',), False),  # nobody looks for others
+        ('Is there a glove?', ('baseball glove',), False),
+        ('Is there a banana milk?', ('banana',), False),
+        ('Was there a noise?', ('noise',), False),
+    ],
+)
+def test_what_no_detector_looks_for_may_be_there(text: str, classes: tuple[str, ...], sure: bool) -> None:
+    answer = ask(text, *looked_for(*classes))
+    assert answer.binary is not True
+    assert not answer.evidence
+    assert (answer.confidence > 0.5) is sure, answer.text
+
+
+def test_what_a_detector_overlooks_is_less_sure_than_what_somebody_described() -> None:
+    assert ask('Is there a banana?', *looked_for('banana')).confidence == pytest.approx(0.9)
