@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -13,147 +13,93 @@ from remembr_bench.simulation.homes.home import Impossible, Item, Placement, Vis
 from remembr_bench.simulation.homes.layout import START_NS, HomeMaking, round_through
 from remembr_bench.simulation.homes.world import HomeWorld
 from remembr_ros.geometry import Point, Pose
-from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.record import CAPTIONER, Memory
 from remembr_ros.memory.notes import note
 from remembr_ros.timestamps import NS
 
-DAYS, DAY_NS, HOUR_NS = 4, 24 * 3600 * NS, 3600 * NS
-CARRIED = 4  # things by the robot on a day
-AGAIN = 0.4  # of the things that were moved before, people move so many on a night
-TOLD = 0.5  # of what people did they tell so much
+DAYS, DAY_NS = 4, 24 * 3600 * NS
+NOW_NS = START_NS + DAYS * DAY_NS
+MIDNIGHT_NS, TELL_NS = (
+    -8 * 3600 * NS,
+    -3600 * NS,
+)  # before the next visit: people change things, and tell of it
+CARRIED, TOLD = 6, 0.5  # things that the robot carries on a day, and how much of the changes people tell
 RATE_HZ, FRAMES = 1.0, 3  # of the camera, and of a caption
-
-_Move = tuple[int, int, Placement | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Stay:
-    """A time in which a thing was at one place.
-
-    :param place: middle of the thing [m]; None: somebody took it away
-    :param to_ns: when it left [ns]; of the last stay the end of the life
-    """
+class ThingStay:
+    """From when to when [ns] the middle of a thing was where [m]; None: people had taken it away."""
 
     place: Point | None
     from_ns: int
     to_ns: int
 
-    def holds(self, ns: int) -> bool:
-        return self.from_ns <= ns <= self.to_ns
+
+Stays = Mapping[Item, Sequence[ThingStay]]
+"""Of each thing that looks like no other its stays, in their order."""
+_Moves = dict[int, list[tuple[int, int, Placement | None]]]
+"""Of each thing when it left [ns], when it came, and where to."""
 
 
-@dataclass(frozen=True, slots=True)
-class HomeLife:
-    """What happened, and what is remembered.
-
-    :param stays: of each thing that looks like no other its stays in the order of time, by its number
-    :param memories: captions, objects, deeds, notes and rooms
-    :param now_ns: when it is over
-    """
-
-    items: Mapping[int, Item]
-    stays: Mapping[int, tuple[Stay, ...]]
-    memories: tuple[Memory, ...]
-    now_ns: int
-
-
-def live_days(seed: int) -> HomeLife:
-    """Return the life of a home: every morning the robot looks round and tidies up, every night people do.
+def live_days(seed: int) -> tuple[Stays, list[Memory]]:
+    """Return where things were and what is remembered: by day the robot tidies up, by night people do.
 
     :raises RemembrError: pyvista is not installed
     """
-    making = _LifeMaking(seed)
+    rng, making = random.Random(f'life {seed}'), HomeMaking(random.Random(seed))
+    world, notes = HomeWorld(making, seed, _visit(0, making, rng)), []
+    placed = making.placed
+    moves: _Moves = {n: [(0, START_NS, placed[n])] for n in placed}
     for day in range(DAYS):
-        making.morning(day)
-        making.night(START_NS + (day + 1) * DAY_NS - 8 * HOUR_NS)
-    return making.life(START_NS + DAYS * DAY_NS)
-
-
-class _LifeMaking:
-    """A life while it is made."""
-
-    def __init__(self, seed: int) -> None:
-        self._rng, self._making = random.Random(f'life {seed}'), HomeMaking(random.Random(seed))
-        start = Visit(START_NS, dict(self._making.placed), self._round())
-        self._world = HomeWorld(self._making, seed, start)
-        self._notes: list[Memory] = []
-        # Of each thing where it came to, and between which times it was on its way there.
-        self._moves: dict[int, list[_Move]] = {
-            number: [(START_NS, START_NS, at)] for number, at in self._making.placed.items()
-        }
-
-    def morning(self, day: int) -> None:
-        """Drive round, then carry things to other furniture, first some that were moved before."""
-        world, placed = self._world, self._making.placed
         if day:
-            world.drives.append(Visit(START_NS + day * DAY_NS, dict(placed), self._round()))
-        small = [number for number in placed if self._is_small(number) and world.carries(number)]
-        self._rng.shuffle(small)
-        small.sort(key=lambda number: len(self._moves[number]) == 1)
-        least = len(world.done) + 2 * CARRIED
-        for number in [*small[: CARRIED // 2], *reversed(small)]:
-            others = sorted({n for n, _ in self._making.surfaces if n not in (0, placed[number].receptacle)})
+            world.drives.append(_visit(day, making, rng))
+        for number in rng.sample([number for number in placed if world.carries(number)], CARRIED):
+            target = rng.choice([n for n, _ in making.surfaces if n not in (0, placed[number].receptacle)])
             with suppress(Impossible):
-                world.carry(number, self._rng.choice(others), lambda: self._rng.uniform(*GRASP_S), 60 * NS)
-                pick, put = world.done[-2:]
-                self._moves[number].append((pick.end_ns, put.start_ns, placed[number]))
-            if len(world.done) >= least:
-                return
+                world.carry(number, target, lambda: rng.uniform(*GRASP_S), 60 * NS)
+                moves[number].append((world.done[-2].end_ns, world.done[-1].start_ns, placed[number]))
+        before, next_ns = dict(placed), START_NS + (day + 1) * DAY_NS
+        making.change()
+        for number in sorted(n for n in before.keys() | placed.keys() if placed.get(n) != before.get(n)):
+            ns, at = next_ns + MIDNIGHT_NS, placed.get(number)
+            moves.setdefault(number, []).append((ns, ns, at))
+            if rng.random() < TOLD:
+                notes.append(_told(number, at, world, next_ns + TELL_NS + number * NS))
+    return _remembered(world, moves, notes)
 
-    def night(self, ns: int) -> None:
-        """Let people move, take away and bring things, and tell some of it in the morning."""
-        placed, before = self._making.placed, dict(self._making.placed)
-        self._making.change()
-        for number in [n for n in placed if placed[n] == before.get(n) and len(self._moves[n]) > 1]:
-            if self._is_small(number) and self._rng.random() < AGAIN:
-                placed[number] = self._making.spot(self._making.items[number - 1]) or placed[number]
-        for number in sorted(before.keys() | placed.keys()):
-            at = placed.get(number)
-            if at != before.get(number):
-                self._moves.setdefault(number, []).append((ns, ns, at))
-                if self._is_small(number) and self._rng.random() < TOLD:
-                    self._tell(number, at, ns + 7 * HOUR_NS + len(self._notes) * NS)
 
-    def life(self, now_ns: int) -> HomeLife:
-        home = self._world.home()
-        episode = relive(WorkDay(home, tuple(self._world.done)), LEVELS[0], rate_hz=RATE_HZ, frames=FRAMES)
-        episode.simulator.close()
-        looks = Counter((item.label, item.colour) for item in home.items)
-        alone = {
-            item.number: item
-            for item in home.items
-            if self._is_small(item.number) and looks[item.label, item.colour] == 1
-        }
-        stays = {}
-        for number, item in alone.items():
-            ends_ns = [*(leaves_ns for leaves_ns, _, _ in self._moves[number][1:]), now_ns]
-            stays[number] = tuple(
-                Stay(None if at is None else centre_of(item, at), from_ns, to_ns)
-                for (_, from_ns, at), to_ns in zip(self._moves[number], ends_ns, strict=True)
-            )
-        # Between two drives the robot is switched off.
-        lasts_ns = round(FRAMES / RATE_HZ * NS)
-        seen = [
-            replace(memory, end_ns=min(memory.end_ns, memory.start_ns + lasts_ns))
-            if memory.source == 'captioner'
-            else memory
-            for memory in episode.memories
-        ]
-        return HomeLife(alone, stays, (*seen, *self._notes), now_ns)
+def _visit(day: int, making: HomeMaking, rng: random.Random) -> Visit:
+    first = rng.randrange(4)
+    corners = round_through([*making.rooms[first:], *making.rooms[:first]], rng)
+    return Visit(START_NS + day * DAY_NS, dict(making.placed), corners)
 
-    def _round(self) -> tuple[tuple[float, float, int], ...]:
-        rooms, first = self._making.rooms, self._rng.randrange(4)
-        return round_through([rooms[(first + step) % 4] for step in range(4)], self._rng)
 
-    def _is_small(self, number: int) -> bool:
-        item = self._making.items[number - 1]
-        return item.kind == 'small' and item.label != 'plant'
+def _told(number: int, at: Placement | None, world: HomeWorld, ns: int) -> Memory:
+    """Return what a person says of a change."""
+    text, pose = f'I took the {name_of(world.item(number))} away.', None
+    if at is not None:
+        pose = Pose(*centre_of(world.item(number), at))
+        on = name_of(world.item(at.receptacle)) if at.receptacle else 'floor'
+        text = f'The {name_of(world.item(number))} is on the {on} in the {world.room_of(pose.x, pose.y)} now.'
+    return note(text, 'robot', ns, existing=lambda _: None, pose=pose)
 
-    def _tell(self, number: int, at: Placement | None, ns: int) -> None:
-        name, pose = name_of(self._making.items[number - 1]), None
-        text = f'I took the {name} away.'
-        if at is not None:
-            pose = Pose(*centre_of(self._making.items[number - 1], at))
-            on = name_of(self._making.items[at.receptacle - 1]) if at.receptacle else 'floor'
-            text = f'The {name} is on the {on} in the {self._world.room_of(pose.x, pose.y)} now.'
-        self._notes.append(note(text, 'robot', ns, existing=lambda _: None, pose=pose))
+
+def _remembered(world: HomeWorld, moves: _Moves, notes: list[Memory]) -> tuple[Stays, list[Memory]]:
+    home, lasts_ns = world.home(), round(FRAMES / RATE_HZ * NS)
+    episode = relive(WorkDay(home, tuple(world.done)), LEVELS[0], rate_hz=RATE_HZ, frames=FRAMES)
+    episode.simulator.close()
+    # Between two drives the robot sees nothing.
+    memories = [
+        replace(one, end_ns=min(one.end_ns, one.start_ns + lasts_ns)) if one.source == CAPTIONER else one
+        for one in (*episode.memories, *notes)
+    ]
+    looks, stays = Counter(map(name_of, home.items)), {}
+    for item in home.items:
+        if item.kind == 'small' and item.label != 'plant' and looks[name_of(item)] == 1:
+            ends_ns = [*(left_ns for left_ns, _, _ in moves[item.number][1:]), NOW_NS]
+            stays[item] = [
+                ThingStay(None if at is None else centre_of(item, at), came_ns, end_ns)
+                for (_, came_ns, at), end_ns in zip(moves[item.number], ends_ns, strict=True)
+            ]
+    return stays, memories
