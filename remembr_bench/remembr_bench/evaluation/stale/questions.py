@@ -23,6 +23,7 @@ from remembr_ros.memory.opening import open_store
 from remembr_ros.timestamps import NS, format_iso
 
 WITHOUT = {'captions': (OBJECT,), 'objects': (CAPTIONER,), 'everything': ()}  # sources
+VERDICTS = ('right', 'stale', 'astray', 'silent')
 WAYS = ('planner', 'newest', 'most similar')
 SURE, MOST = 0.5, 1000  # what is likelier is said for sure; memories of a window
 _GONE = re.compile(r'\b(gone|missing|away|took|any more)\b')
@@ -41,22 +42,24 @@ class StaleQuestion:
 
 def ask_life(stays: Stays, memories: Sequence[Memory]) -> Iterator[dict[str, Any]]:
     """Yield the questions to each kind of memory, the planner's answer, and the verdict on each way."""
-    names = ('memory', 'case', 'question', 'right', 'answer', *WAYS)
     for kind, without in WITHOUT.items():
         some = [memory for memory in memories if memory.source not in without]
         with TemporaryDirectory() as folder, open_store(f'{folder}/memory.db', HashingEmbedder()) as store:
             store.add([Observation(memory) for memory in some])
             agent = Agent(store, [OfflinePlanner()])
             for asked in questions(stays, some):
-                scope = Scope(*asked.window, without=(PLACE,))
+                scope, answer = (
+                    Scope(*asked.window, without=(PLACE,)),
+                    agent.ask(Question(asked.text, NOW_NS)),
+                )
                 hits = store.find(Query(scope=scope, limit=MOST))
-                named = [hit for hit in hits if _is_about(hit.memory, asked.item)]
-                newest = sorted(named, key=lambda hit: -hit.memory.end_ns)
+                newest = [hit for hit in hits if _is_about(hit.memory, asked.item)]
+                newest.sort(key=lambda hit: -hit.memory.end_ns)
                 similar = store.find(Query(asked.text, scope=scope, limit=1))
-                answers = agent.ask(Question(asked.text, NOW_NS)), _top(newest), _top(similar)
-                verdicts = [verdict(answer, asked, stays[asked.item]) for answer in answers]
-                told = (kind, asked.case, asked.text, asked.right.place, answers[0].text, *verdicts)
-                yield dict(zip(names, told, strict=True))
+                about = {'memory': kind, 'case': asked.case, 'question': asked.text, 'answer': answer.text}
+                answers = zip(WAYS, (answer, _top(newest), _top(similar)), strict=True)
+                verdicts = {way: verdict(one, asked, stays[asked.item]) for way, one in answers}
+                yield {**about, 'right': asked.right.place, **verdicts}
 
 
 def questions(stays: Stays, memories: Sequence[Memory]) -> Iterator[StaleQuestion]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from remembr_bench.cli import stale
+from remembr_bench.evaluation.stale.questions import VERDICTS
 from test.unit.evaluation.stale.test_questions import CUP, PUT, SEEN, STAYS, TOOK
 
 Run = Callable[..., tuple[int, str, str]]
@@ -23,13 +24,13 @@ def test_it_writes_figures_and_questions(
     assert told['homes'] == [4, 5]
     figures = told['by_group']['captions, now']
     assert figures['asked'] == 2
-    assert sum(figures[verdict] for verdict in stale.VERDICTS) == 2
+    assert sum(figures[verdict] for verdict in VERDICTS) == 2
     rows = json.loads((tmp_path / 'questions.json').read_text())
     assert {row['home'] for row in rows} == {4, 5}
     assert sum(row['memory'] == 'everything' for row in rows) == told['overall']['asked']
     code, out, _ = command('eval', 'stale', '--homes', '4')
     assert code == 0
-    assert 'stale rate' in out.splitlines()[0]
+    assert 'stale, planner' in out.splitlines()[0]
 
 
 @pytest.mark.parametrize('homes', [(), ('-1',), ('x',)])
