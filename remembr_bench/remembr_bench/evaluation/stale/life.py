@@ -19,10 +19,7 @@ from remembr_ros.timestamps import NS
 
 DAYS, DAY_NS = 4, 24 * 3600 * NS
 NOW_NS = START_NS + DAYS * DAY_NS
-MIDNIGHT_NS, TELL_NS = (
-    -8 * 3600 * NS,
-    -3600 * NS,
-)  # before the next visit: people change things, and tell of it
+CHANGE_NS, TELL_NS = -8 * 3600 * NS, -3600 * NS  # before the next visit: what people do, and say
 CARRIED, TOLD = 6, 0.5  # things that the robot carries on a day, and how much of the changes people tell
 RATE_HZ, FRAMES = 1.0, 3  # of the camera, and of a caption
 
@@ -38,8 +35,7 @@ class ThingStay:
 
 Stays = Mapping[Item, Sequence[ThingStay]]
 """Of each thing that looks like no other its stays, in their order."""
-_Moves = dict[int, list[tuple[int, int, Placement | None]]]
-"""Of each thing when it left [ns], when it came, and where to."""
+_Moves = dict[int, list[tuple[int, int, Placement | None]]]  # when it left [ns], when it came, where to
 
 
 def live_days(seed: int) -> tuple[Stays, list[Memory]]:
@@ -62,7 +58,7 @@ def live_days(seed: int) -> tuple[Stays, list[Memory]]:
         before, next_ns = dict(placed), START_NS + (day + 1) * DAY_NS
         making.change()
         for number in sorted(n for n in before.keys() | placed.keys() if placed.get(n) != before.get(n)):
-            ns, at = next_ns + MIDNIGHT_NS, placed.get(number)
+            ns, at = next_ns + CHANGE_NS, placed.get(number)
             moves.setdefault(number, []).append((ns, ns, at))
             if rng.random() < TOLD:
                 notes.append(_told(number, at, world, next_ns + TELL_NS + number * NS))
@@ -89,10 +85,9 @@ def _remembered(world: HomeWorld, moves: _Moves, notes: list[Memory]) -> tuple[S
     home, lasts_ns = world.home(), round(FRAMES / RATE_HZ * NS)
     episode = relive(WorkDay(home, tuple(world.done)), LEVELS[0], rate_hz=RATE_HZ, frames=FRAMES)
     episode.simulator.close()
-    # Between two drives the robot sees nothing.
     memories = [
         replace(one, end_ns=min(one.end_ns, one.start_ns + lasts_ns)) if one.source == CAPTIONER else one
-        for one in (*episode.memories, *notes)
+        for one in episode.memories  # between two drives the robot sees nothing
     ]
     looks, stays = Counter(map(name_of, home.items)), {}
     for item in home.items:
@@ -102,4 +97,4 @@ def _remembered(world: HomeWorld, moves: _Moves, notes: list[Memory]) -> tuple[S
                 ThingStay(None if at is None else centre_of(item, at), came_ns, end_ns)
                 for (_, came_ns, at), end_ns in zip(moves[item.number], ends_ns, strict=True)
             ]
-    return stays, memories
+    return stays, [*memories, *notes]

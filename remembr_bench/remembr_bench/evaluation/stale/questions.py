@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -26,18 +25,9 @@ WITHOUT = {'captions': (OBJECT,), 'objects': (CAPTIONER,), 'everything': ()}  # 
 VERDICTS = ('right', 'stale', 'astray', 'silent')
 WAYS = ('planner', 'newest', 'most similar')
 SURE, MOST = 0.5, 1000  # what is likelier is said for sure; memories of a window
+StaleQuestion = tuple[str, Item, str, ThingStay, tuple[int, int]]
+"""Text, thing, what told of it (then and last), the right stay, and when that was [ns]."""
 _GONE = re.compile(r'\b(gone|missing|away|took|any more)\b')
-
-
-@dataclass(frozen=True, slots=True)
-class StaleQuestion:
-    """A question about a stay of a thing and a window [ns]; case: what told of that stay, and of the last."""
-
-    text: str
-    item: Item
-    case: str
-    right: ThingStay
-    window: tuple[int, int]
 
 
 def ask_life(stays: Stays, memories: Sequence[Memory]) -> Iterator[dict[str, Any]]:
@@ -47,19 +37,16 @@ def ask_life(stays: Stays, memories: Sequence[Memory]) -> Iterator[dict[str, Any
         with TemporaryDirectory() as folder, open_store(f'{folder}/memory.db', HashingEmbedder()) as store:
             store.add([Observation(memory) for memory in some])
             agent = Agent(store, [OfflinePlanner()])
-            for asked in questions(stays, some):
-                scope, answer = (
-                    Scope(*asked.window, without=(PLACE,)),
-                    agent.ask(Question(asked.text, NOW_NS)),
-                )
+            for text, item, case, right, window in questions(stays, some):
+                answer, scope = agent.ask(Question(text, NOW_NS)), Scope(*window, without=(PLACE,))
                 hits = store.find(Query(scope=scope, limit=MOST))
-                newest = [hit for hit in hits if _is_about(hit.memory, asked.item)]
-                newest.sort(key=lambda hit: -hit.memory.end_ns)
-                similar = store.find(Query(asked.text, scope=scope, limit=1))
-                about = {'memory': kind, 'case': asked.case, 'question': asked.text, 'answer': answer.text}
+                named = [hit for hit in hits if _is_about(hit.memory, item)]
+                newest = sorted(named, key=lambda hit: -hit.memory.end_ns)
+                similar = store.find(Query(text, scope=scope, limit=1))
                 answers = zip(WAYS, (answer, _top(newest), _top(similar)), strict=True)
-                verdicts = {way: verdict(one, asked, stays[asked.item]) for way, one in answers}
-                yield {**about, 'right': asked.right.place, **verdicts}
+                verdicts = {way: verdict(one, item, right, stays[item]) for way, one in answers}
+                about = {'memory': kind, 'case': case, 'question': text, 'answer': answer.text}
+                yield {**about, 'right': right.place, **verdicts}
 
 
 def questions(stays: Stays, memories: Sequence[Memory]) -> Iterator[StaleQuestion]:
@@ -69,29 +56,28 @@ def questions(stays: Stays, memories: Sequence[Memory]) -> Iterator[StaleQuestio
         known = [(stay, *first) for stay, first in told if first is not None]
         cases = [f'{source} then {known[-1][2]}' for *_, source in known[:-1]]
         if cases and known[-1][0] == of_item[-1]:
-            text = f'Where is the {name_of(item)}?'
-            yield StaleQuestion(text, item, f'now: {cases[-1]}', of_item[-1], (0, NOW_NS))
+            yield f'Where is the {name_of(item)}?', item, f'now: {cases[-1]}', of_item[-1], (0, NOW_NS)
         for (stay, ns, _), case in zip(known, cases, strict=False):
             for when, (low, high) in _times(ns):
                 if [one for one in of_item if one.from_ns < high and one.to_ns > low] == [stay]:
-                    text = f'Where was the {name_of(item)} {when}?'
-                    yield StaleQuestion(text, item, f'then: {case}', stay, (low, high))
+                    yield f'Where was the {name_of(item)} {when}?', item, f'then: {case}', stay, (low, high)
 
 
-def verdict(answer: Answer, asked: StaleQuestion, stays: Sequence[ThingStay]) -> str:
+def verdict(answer: Answer, item: Item, right: ThingStay, stays: Sequence[ThingStay]) -> str:
     """Return whether an answer is right, stale, astray (about another thing) or silent."""
-    if asked.right.place is None and _GONE.search(answer.text):
+    if right.place is None and _GONE.search(answer.text):
         return 'right'
     if answer.kind is not Kind.POSITION or answer.pose is None:
         return 'silent'
-    unsure = answer.confidence <= SURE or (asked.right.place is None and 'last seen' in answer.text)
+    unsure = answer.confidence <= SURE or (right.place is None and 'last seen' in answer.text)
     cited, at = answer.evidence[0].memory, answer.pose.position
     if cited.source == OBJECT:
         near = [stay for stay in stays if stay.place is not None and distance(stay.place, at) <= NEAR_M]
     else:
-        is_about = _is_about(cited, asked.item)
-        near = [stay for stay in stays if is_about and stay.from_ns <= cited.end_ns <= stay.to_ns]
-    if asked.right in near:
+        near = [
+            stay for stay in stays if _is_about(cited, item) and stay.from_ns <= cited.end_ns <= stay.to_ns
+        ]
+    if right in near:
         return 'right'
     return 'silent' if unsure else 'stale' if near else 'astray'
 
