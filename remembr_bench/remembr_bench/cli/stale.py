@@ -43,9 +43,7 @@ def run(args: argparse.Namespace) -> int:
     for name, some in sorted(groups.items()):
         figures[name] = {'asked': len(some)}
         figures[name] |= {verdict: sum(row[WAYS[0]] == verdict for row in some) for verdict in VERDICTS}
-        figures[name] |= {
-            f'stale, {way}': sum(row[way] == 'stale' for row in some) / len(some) for way in WAYS
-        }
+        figures[name] |= {f'{w} stale rate': sum(row[w] == 'stale' for row in some) / len(some) for w in WAYS}
     results = {'homes': options.homes, 'overall': figures.get('everything'), 'by_group': figures}
     if options.out is not None:
         write_text(options.out / 'results.json', json.dumps(results, indent=2) + '\n')

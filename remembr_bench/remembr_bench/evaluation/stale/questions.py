@@ -22,8 +22,7 @@ from remembr_ros.memory.opening import open_store
 from remembr_ros.timestamps import NS, format_iso
 
 WITHOUT = {'captions': (OBJECT,), 'objects': (CAPTIONER,), 'everything': ()}  # sources
-VERDICTS = ('right', 'stale', 'astray', 'silent')
-WAYS = ('planner', 'newest', 'most similar')
+VERDICTS, WAYS = ('right', 'stale', 'astray', 'silent'), ('planner', 'newest', 'most similar')
 SURE, MOST = 0.5, 1000  # what is likelier is said for sure; memories of a window
 StaleQuestion = tuple[str, Item, str, ThingStay, tuple[int, int]]
 """Text, thing, what told of it (then and last), the right stay, and when that was [ns]."""
@@ -39,9 +38,7 @@ def ask_life(stays: Stays, memories: Sequence[Memory]) -> Iterator[dict[str, Any
             agent = Agent(store, [OfflinePlanner()])
             for text, item, case, right, window in questions(stays, some):
                 answer, scope = agent.ask(Question(text, NOW_NS)), Scope(*window, without=(PLACE,))
-                hits = store.find(Query(scope=scope, limit=MOST))
-                named = [hit for hit in hits if _is_about(hit.memory, item)]
-                newest = sorted(named, key=lambda hit: -hit.memory.end_ns)
+                newest = [h for h in store.find(Query(scope=scope, limit=MOST)) if _is_about(h.memory, item)]
                 similar = store.find(Query(text, scope=scope, limit=1))
                 answers = zip(WAYS, (answer, _top(newest), _top(similar)), strict=True)
                 verdicts = {way: verdict(one, item, right, stays[item]) for way, one in answers}
@@ -52,8 +49,8 @@ def ask_life(stays: Stays, memories: Sequence[Memory]) -> Iterator[dict[str, Any
 def questions(stays: Stays, memories: Sequence[Memory]) -> Iterator[StaleQuestion]:
     """Yield what can be known by these memories of things of which two stays can be."""
     for item, of_item in stays.items():
-        told = [(stay, min(_told(item, stay, memories), default=None)) for stay in of_item]
-        known = [(stay, *first) for stay, first in told if first is not None]
+        firsts = [(stay, min(_told(item, stay, memories), default=None)) for stay in of_item]
+        known = [(stay, *first) for stay, first in firsts if first is not None]
         cases = [f'{source} then {known[-1][2]}' for *_, source in known[:-1]]
         if cases and known[-1][0] == of_item[-1]:
             yield f'Where is the {name_of(item)}?', item, f'now: {cases[-1]}', of_item[-1], (0, NOW_NS)
@@ -111,8 +108,7 @@ def _told(item: Item, stay: ThingStay, memories: Sequence[Memory]) -> Iterator[t
 def _times(ns: int) -> Iterator[tuple[str, tuple[int, int]]]:
     """Yield in which words to ask for a time, and the window that each of them means [ns]."""
     day_ns, minute_ns, around_ns = ns - ns % DAY_NS, ns - ns % (60 * NS), round(AROUND_S * NS)
-    clock = format_iso(ns)
     yield f'on {WEEKDAYS[(day_ns // DAY_NS + 3) % 7].title()}', (day_ns, day_ns + DAY_NS - 1)
-    yield f'on {clock[:10]} at {clock[11:16]}', (minute_ns - around_ns, minute_ns + around_ns)
+    yield f'on {format_iso(ns)[:16].replace("T", " at ")}', (minute_ns - around_ns, minute_ns + around_ns)
     if NOW_NS // DAY_NS - ns // DAY_NS == 1:
         yield 'yesterday morning', (day_ns, day_ns + DAY_NS // 2)

@@ -30,7 +30,7 @@ def test_it_writes_figures_and_questions(
     assert sum(row['memory'] == 'everything' for row in rows) == told['overall']['asked']
     code, out, _ = command('eval', 'stale', '--homes', '4')
     assert code == 0
-    assert 'stale, planner' in out.splitlines()[0]
+    assert 'planner stale rate' in out.splitlines()[0]
 
 
 @pytest.mark.parametrize('homes', [(), ('-1',), ('x',)])
