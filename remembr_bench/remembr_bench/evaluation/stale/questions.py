@@ -14,7 +14,7 @@ from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.times.day import WEEKDAYS
 from remembr_ros.agent.times.time_window import AROUND_S
 from remembr_ros.embedding.embedders import HashingEmbedder
-from remembr_ros.geometry import distance
+from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import AGENT, CAPTIONER, OBJECT, PERSON, PLACE, Memory, Observation
 from remembr_ros.memory.objects.known import known_objects
@@ -25,7 +25,7 @@ WITHOUT = {'captions': (OBJECT,), 'objects': (CAPTIONER,), 'everything': ()}  # 
 VERDICTS, WAYS = ('right', 'stale', 'astray', 'silent'), ('planner', 'newest', 'most similar')
 SURE, MOST = 0.5, 1000  # what is likelier is said for sure; memories of a window
 StaleQuestion = tuple[str, Item, str, ThingStay, tuple[int, int]]
-"""Text, thing, what told of it (then and last), the right stay, and when that was [ns]."""
+"""Text, thing, what told of it first, and last of where it is; the right stay, and when that was [ns]."""
 _GONE = re.compile(r'\b(gone|missing|away|took|any more)\b')
 
 
@@ -49,13 +49,14 @@ def ask_life(stays: Stays, memories: Sequence[Memory]) -> Iterator[dict[str, Any
 def questions(stays: Stays, memories: Sequence[Memory]) -> Iterator[StaleQuestion]:
     """Yield what can be known by these memories of things of which two stays can be."""
     for item, of_item in stays.items():
-        firsts = [(stay, min(_told(item, stay, memories), default=None)) for stay in of_item]
-        known = [(stay, *first) for stay, first in firsts if first is not None]
-        cases = [f'{source} then {known[-1][2]}' for *_, source in known[:-1]]
+        places = [stay.place or of_item[-2].place for stay in of_item]  # of what is gone where it was
+        told = [(s, sorted(_told(item, s, at, memories))) for s, at in zip(of_item, places, strict=True)]
+        known = [(stay, tellings) for stay, tellings in told if tellings]
+        cases = [f'{tellings[0][1]} then {known[-1][1][-1][1]}' for _, tellings in known[:-1]]
         if cases and known[-1][0] == of_item[-1]:
             yield f'Where is the {name_of(item)}?', item, f'now: {cases[-1]}', of_item[-1], (0, NOW_NS)
-        for (stay, ns, _), case in zip(known, cases, strict=False):
-            for when, (low, high) in _times(ns):
+        for (stay, tellings), case in zip(known, cases, strict=False):
+            for when, (low, high) in _times(tellings[0][0]):
                 if [one for one in of_item if one.from_ns < high and one.to_ns > low] == [stay]:
                     yield f'Where was the {name_of(item)} {when}?', item, f'then: {case}', stay, (low, high)
 
@@ -90,7 +91,9 @@ def _is_about(memory: Memory, item: Item) -> bool:
     return re.search(rf'\b{name_of(item)}\b', memory.caption, re.IGNORECASE) is not None
 
 
-def _told(item: Item, stay: ThingStay, memories: Sequence[Memory]) -> Iterator[tuple[int, str]]:
+def _told(
+    item: Item, stay: ThingStay, at: Point | None, memories: Sequence[Memory]
+) -> Iterator[tuple[int, str]]:
     """Yield when a stay of a thing was known [ns], and what told of it."""
     for memory in memories:
         spans: Sequence[tuple[int, int]] = [(memory.end_ns, memory.end_ns)]
@@ -98,7 +101,7 @@ def _told(item: Item, stay: ThingStay, memories: Sequence[Memory]) -> Iterator[t
         for known in known_objects([memory]):
             places = [known.position, *(place for move in known.moves for place in move[2:])]
             is_it = (known.name, known.facts.colour) == (item.label, item.colour)
-            is_it &= stay.place is None or any(distance(place, stay.place) <= NEAR_M for place in places)
+            is_it &= at is not None and any(distance(place, at) <= NEAR_M for place in places)
             spans = known.facts.absences if stay.place is None else known.facts.intervals
         for first_ns, last_ns in spans if is_it else ():
             if max(first_ns, stay.from_ns) <= min(last_ns, stay.to_ns):
