@@ -91,11 +91,9 @@ def _is_about(memory: Memory, item: Item) -> bool:
     return re.search(rf'\b{name_of(item)}\b', memory.caption, re.IGNORECASE) is not None
 
 
-def _told(
-    item: Item, stay: ThingStay, at: Point | None, memories: Sequence[Memory]
-) -> Iterator[tuple[int, str]]:
+def _told(item: Item, stay: ThingStay, at: Point | None, by: Sequence[Memory]) -> Iterator[tuple[int, str]]:
     """Yield when a stay of a thing was known [ns], and what told of it."""
-    for memory in memories:
+    for memory in by:
         spans: Sequence[tuple[int, int]] = [(memory.end_ns, memory.end_ns)]
         is_it = _is_about(memory, item)
         for known in known_objects([memory]):
