@@ -105,6 +105,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         },
         'objects': {'metrics', 'report'},
         'tasks': {'datasets', 'records'},
+        'stale': {'objects', 'findingdory'},
         'findingdory': {'datasets', 'records', 'objects', 'tasks'},
         'embodied': {'metrics', 'tasks', 'findingdory'},
         'needles': {'baselines', 'datasets', 'records', 'findingdory'},

@@ -17,6 +17,7 @@ NAMES = {
     'needles': ('data_set', 'questions about clues in long trajectories through simulated homes'),
     'talk': ('talk', 'a person and a robot talk in simulated homes, each played by a language model'),
     'objects': ('objects', 'the objects of simulated homes, with errors of poses and detections'),
+    'stale': ('stale', 'how often answers tell where things were for where they are, in simulated homes'),
     'grid': ('grid', 'every combination of the settings in a YAML file, a run each'),
     'compare': ('compare', 'two runs, question by question, with a paired test'),
     'report': ('report', 'the report of a run, written anew'),
