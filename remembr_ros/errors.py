@@ -26,7 +26,9 @@
     │   ├── NavigationCancelled     somebody else cancelled the goal
     │   ├── NavigationTimedOut      it fell silent, or did not arrive in time
     │   ├── Preempted               a newer goal took its place
-    │   └── NotConfirmed            a person refused the goal, or did not confirm it in time
+    │   ├── NotConfirmed            a person refused the goal, or did not confirm it in time
+    │   ├── NotThere                it did, and what it was sent to is not there any more
+    │   └── NotLooked               it did, and could not see whether that is there
     ├── NodeUnavailable     a ROS node does not answer or cannot be configured
     ├── BagUnreadable       a recording is damaged, empty or lacks what is needed
     ├── ExtensionFailed     what another package adds is missing, cannot be imported, or is there twice
@@ -171,6 +173,14 @@ class Preempted(NavigationFailed):
 
 class NotConfirmed(NavigationFailed):
     """Raised when a person refused the goal, or did not confirm it in time."""
+
+
+class NotThere(NavigationFailed):
+    """Raised when the robot has arrived, and what it was sent to is not there any more."""
+
+
+class NotLooked(NavigationFailed):
+    """Raised when the robot has arrived, and could not see whether what it was sent to is there."""
 
 
 class NodeUnavailable(RemembrError):

@@ -20,6 +20,7 @@ from remembr_ros.agent.offline.deeds.goals import answer_goal
 from remembr_ros.agent.offline.executor.tally import answer_contrast
 from remembr_ros.agent.offline.motion_questions import answer_motion
 from remembr_ros.agent.offline.named_scope import NamedScope, asked_of, named_scope, within_place
+from remembr_ros.agent.offline.newest import as_told_since
 from remembr_ros.agent.offline.not_seen import NAME, UNTOLD, beyond_rules, no_answer, not_understood
 from remembr_ros.agent.offline.objects.object_answers import answer_by_objects
 from remembr_ros.agent.offline.places.place_answers import answer_by_places, in_room, without_room
@@ -62,6 +63,7 @@ class OfflinePlanner:
         question = replace(question, here=None if named.robots else question.here)
         run.check()
         claim = said(best(_claims(named, question, recall, run)))
+        claim = as_told_since(claim, *asked_of(named, question), question, recall)
         if never and claim.binary is not None:  # of 'Did you never ...?' nobody knows what yes is
             told = claim.text.removeprefix('Yes: ').removeprefix('No: ').removeprefix('No, ')
             claim = replace(claim, text=f'{"I did" if claim.binary else "Never"}: {told}')

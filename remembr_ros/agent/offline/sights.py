@@ -45,6 +45,7 @@ from remembr_ros.agent.offline.not_seen import FOREIGN, absence_claim, no_answer
 from remembr_ros.agent.offline.question_terms import has_digit
 from remembr_ros.agent.offline.relation import RelationKind
 from remembr_ros.agent.offline.request import Request, parse_request
+from remembr_ros.agent.offline.word_classes import word_class
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.agent.times.time_window import Window
 from remembr_ros.memory.matching.terms import stem, words
@@ -65,8 +66,6 @@ _INDEFINITE = any_case(r'(?:an?|any|some) ')
 _AWAY = (Choice.NEAREST, Choice.FARTHEST)
 _LOOKING = frozenset('see saw seen look looked looking watch watched view visible sight'.split())
 """Who asks how long the robot drove through a park does not ask how long it saw one."""
-_GONE = frozenset(('away', 'gone', 'lost', 'missing', 'moved', 'no', 'not', 'removed', 'stolen'))
-"""Words of a note that may say where a thing is not."""
 
 
 def answer_from_sights(  # noqa: PLR0917
@@ -235,7 +234,10 @@ def _sureness(claim: Claim, found: Findings, question: Question) -> float:
     noted = decisive.memory.source == PERSON and (  # which is no sight of it
         request.kind is Kind.BINARY
         or (request.kind is Kind.TIME and request.own)
-        or (request.kind is Kind.POSITION and not _GONE.isdisjoint(words(decisive.memory.caption)))
+        or (
+            request.kind is Kind.POSITION
+            and not word_class('gone').isdisjoint(words(decisive.memory.caption))
+        )
     )
     lost = request.choice in _AWAY and question.here is None
     in_part = guessed or noted or lost or lacks_a_part(request, decisive.memory)

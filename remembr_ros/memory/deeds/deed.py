@@ -20,6 +20,9 @@ MAX_DETAILS = 8_000  # bytes of the goal and the result of one deed
 TALK = 'conversation'
 """Captioner of deeds that are questions to the robot itself and what it answered: no evidence of anything."""
 
+LOOK = 'look'
+"""Kind of a deed by which a robot looked whether a thing is where it was; it failed where that is gone."""
+
 _Name = Annotated[str, Field(max_length=500)]
 _Time = Annotated[int, Field(ge=0, lt=2**63)]
 _Metres = Annotated[float, Field(ge=-1e9, le=1e9)]

@@ -155,7 +155,10 @@ class AskEndpoints:
         timeout_s = duration_from_msg(request.timeout)
         deadline = time.monotonic() + (timeout_s if timeout_s > 0.0 else self._parameters().timeout)
         scope = partial(asked_scope, request)
-        return Inquiry(request.question, request.navigate, deadline, request.asker, publish, scope=scope)
+        inquiry = Inquiry(request.question, request.navigate, deadline, request.asker, publish, scope=scope)
+        if isinstance(request, AskAction.Goal):
+            inquiry.look, inquiry.search = request.look_on_arrival, request.search_on_arrival
+        return inquiry
 
     def _drive(self, request: GoTo.Goal, publish: Callable[[GoTo.Feedback], None]) -> Inquiry:
         inquiry = Inquiry(
@@ -163,6 +166,8 @@ class AskEndpoints:
             navigate=True,
             deadline=time.monotonic() + self._parameters().timeout,
             asker=request.asker,
+            look=request.look_on_arrival,
+            search=request.search_on_arrival,
             target=partial(drive_target, request, self._recall),
         )
 
@@ -194,6 +199,8 @@ def drive_target(request: GoTo.Goal, recall: RecallClient) -> Answer:
     """
     check_texts(request)
     frame_id = request.pose.header.frame_id
+    if (request.look_on_arrival or request.search_on_arrival) and not request.memory_id:
+        raise InvalidRequest('at a pose there is nothing to look for; give the memory_id of a thing')
     if request.memory_id:
         memory = next(iter(recall.get([request.memory_id])), None)
         if memory is None:

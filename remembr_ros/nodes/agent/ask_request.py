@@ -15,6 +15,7 @@ from remembr_msgs.action import Ask as AskAction
 from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_msgs.srv import Ask as AskSrv
 from remembr_ros import errors
+from remembr_ros.agent.arrival import Errand
 from remembr_ros.agent.model.answer import Answer, Kind, Usage
 from remembr_ros.errors import Cancelled, InvalidRequest, RemembrError
 from remembr_ros.geometry import StampedPose
@@ -44,10 +45,13 @@ class Inquiry:
     :param text: the question; of a drive without one, what it is, for the log
     :param deadline: on time.monotonic's clock; nobody waits for the answer any longer [s]
     :param follow: whoever asks waits until the robot has arrived, and not just until it drives
+    :param look: once there, the robot looks whether what it was sent to is
+    :param search: and where that is, if it is not
     :param scope: finds which memories count, on a thread of the node
     :param target: of a drive without a question: finds where to, on a thread of the node
     :param outcome: completes with an AskOutcome
     :param answer: what is known of it: first what was asked, and by whom
+    :param errand: what is looked for; None: nothing is, or it is not known yet
     :param goals: where the robot is to drive, as checked; empty until that is known
     :param sent: the robot was sent there
     :param begin_ns: when it was asked, by the node's clock; 0: not known
@@ -59,11 +63,14 @@ class Inquiry:
     asker: str = ''
     on_feedback: Callable[[AskAction.Feedback], None] = lambda feedback: None
     follow: bool = False
+    look: bool = False
+    search: bool = False
     scope: Callable[[], Scope] = lambda: ANYTHING
     target: Callable[[], Answer] | None = None
     cancel: threading.Event = field(default_factory=threading.Event)
     outcome: Future = field(default_factory=Future)
     answer: AnswerMsg = field(init=False)
+    errand: Errand | None = None
     goals: tuple[StampedPose, ...] = ()
     sent: bool = False
     memories_found: int = 0
@@ -242,6 +249,8 @@ _ASK_CODES: tuple[tuple[type[errors.RemembrError], int], ...] = (
     (errors.NavigationTimedOut, Ask.Result.NAV_TIMEOUT),
     (errors.Preempted, Ask.Result.PREEMPTED),
     (errors.NotConfirmed, Ask.Result.NOT_CONFIRMED),
+    (errors.NotThere, Ask.Result.NOT_THERE),
+    (errors.NotLooked, Ask.Result.NOT_LOOKED),
     (errors.Cancelled, Ask.Result.CANCELLED),
 )
 

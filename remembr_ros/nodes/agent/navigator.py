@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
@@ -12,12 +11,14 @@ from remembr_ros.agent.model.answer import Answer
 from remembr_ros.agent.model.same_place import SamePlace
 from remembr_ros.errors import Cancelled, GoalRejected, NobodyDrives
 from remembr_ros.geometry import StampedPose
-from remembr_ros.memory.model.record import Memory
 from remembr_ros.navigation.grid import Grid
 from remembr_ros.navigation.plan import Plan, Rules, describe, goal_from_answer, plan_goals, same_place_of
 from remembr_ros.navigation.terrain import KeepOut, Terrain
 from remembr_ros.nodes.agent.ask_request import AskOutcome, Inquiry
+from remembr_ros.nodes.agent.on_arrival import OnArrival, Sent
+from remembr_ros.nodes.agent.own_deeds import OwnDeeds
 from remembr_ros.nodes.agent.parameters import AgentParameters
+from remembr_ros.nodes.agent.recall_client import RecallClient
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import duration_to_msg, stamped_pose_to_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
@@ -38,12 +39,12 @@ _ONLOOKER = re.compile(
 class Navigator:
     """Turns answers into drives, or into a pose on goal_pose; there while the node is configured.
 
-    :param get: returns those memories of some ids that are there; called on a thread
+    :param deeds: where looks on arrival are remembered
     :raises InvalidRequest: a parameter makes no sense, or nav2_msgs is missing
     """
 
     def __init__(
-        self, node: ManagedNode, parameters: AgentParameters, get: Callable[[Sequence[str]], list[Memory]]
+        self, node: ManagedNode, parameters: AgentParameters, recall: RecallClient, deeds: OwnDeeds
     ) -> None:
         p = parameters
         self._node = node
@@ -52,10 +53,18 @@ class Navigator:
         if p.navigation in NAV2:
             self._nav2 = Nav2Client(node, p)
             node.while_configured.callback(self._nav2.close)
+            self._arrival = OnArrival(
+                node,
+                recall,
+                self._nav2,
+                lambda: self._parameters,
+                plan=lambda answer: plan_goals(answer, self._rules, self._terrain, stamp_ns=node.now_ns()),
+                deeds=deeds,
+            )
         self._drives: set[Nav2Drive] = set()
         self._goals = node.advertise(PoseStamped, 'goal_pose', qos.ANSWERS)
         self._confirmation = Confirmation(node, p.confirm_timeout)
-        self._get = get
+        self._get = recall.get
         self._pool = WorkerPool(node, 1, 'evidence')
         node.while_configured.callback(self._pool.close)
         self.adapt(p)
@@ -173,6 +182,8 @@ class Navigator:
                 self._goals.publish(stamped_pose_to_msg(plan.goals[0]))
             else:
                 await self._nav2.drive(drive)
+                if inquiry.errand is not None:
+                    await self._arrival.look(Sent(inquiry.errand, inquiry, drive))
         except Exception as error:  # noqa: BLE001  the top of a task
             outcome = AskOutcome.failed(error, inquiry.answer)
         finally:

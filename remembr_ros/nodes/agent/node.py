@@ -7,10 +7,12 @@ from typing import Any
 from visualization_msgs.msg import Marker, MarkerArray
 
 from remembr_ros.agent.agent import Agent
+from remembr_ros.agent.arrival import errand_of
 from remembr_ros.agent.build import build_agent
 from remembr_ros.agent.model.answer import Answer, Question
+from remembr_ros.agent.offline.request import thing_of
 from remembr_ros.agent.planner import Progress
-from remembr_ros.errors import BudgetExceeded, Cancelled, RemembrError
+from remembr_ros.errors import BudgetExceeded, Cancelled, GoalRejected, RemembrError
 from remembr_ros.geometry import Lost, StampedPose, is_place
 from remembr_ros.memory.model.recall import Hit, Query
 from remembr_ros.navigation.terrain import KeepOut
@@ -27,6 +29,7 @@ from remembr_ros.nodes.base.managed_node import Level, ManagedNode
 from remembr_ros.nodes.base.markers import GREEN, arrow, balls, clear, described, label, path, ramp
 from remembr_ros.nodes.base.pose_source import PoseSubscription, check_pose_parameters
 from remembr_ros.nodes.base.worker_pool import settle
+from remembr_ros.nodes.nav2.parameters import NAV2
 from remembr_ros.places.naming import name_here
 from remembr_ros.timestamps import zone_named
 
@@ -97,12 +100,12 @@ class AgentNode(ManagedNode):
         self.while_configured.callback(self._recall.close)
         self._agent = build_agent(self._recall, p, keyframes=self._recall)
         self.get_logger().info(f'planner: {self._agent.planner}')
-        self._navigator = Navigator(self, p, self._recall.get)
+        self._own_deeds = OwnDeeds(self, lambda: self.parameters, lambda: self._here)
+        self._navigator = Navigator(self, p, self._recall, self._own_deeds)
         self._agent.naming = lambda name, question: name_here(
             name, question, self._recall.name_place, self._navigator.map
         )
         self._markers = self.advertise(MarkerArray, 'answer_markers', qos.MARKERS)
-        self._own_deeds = OwnDeeds(self, lambda: self.parameters, lambda: self._here)
         self._endpoints = AskEndpoints(self, lambda: self.parameters, self._inquiries, self._recall)
 
     def start(self) -> None:
@@ -205,7 +208,14 @@ class AgentNode(ManagedNode):
     def _navigate(self, answer: Answer, recalled: Mapping[str, Hit], inquiry: Inquiry) -> None:
         """Have the robot driven to a place; that completes the outcome."""
         plan = self._navigator.plan(answer, self._here, self._now_or_newest_ns())
+        if (inquiry.look or inquiry.search) and self.parameters.navigation not in NAV2:
+            raise GoalRejected(
+                'the robot was not sent: only Nav2 tells when it has arrived, to look; set navigation to nav2'
+            )
         inquiry.check()
+        if inquiry.look or inquiry.search:
+            thing = thing_of(inquiry.text) if inquiry.target is None else ''
+            inquiry.errand = errand_of(thing, answer.evidence[0].memory, self.parameters.robot)
         self._show(answer, recalled, plan.goals)
         self._navigator.go(plan, inquiry)
 

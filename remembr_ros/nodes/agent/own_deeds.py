@@ -1,18 +1,26 @@
 """Stores the agent's own deeds: questions, answers, drives."""
 
 from collections.abc import Callable
+from datetime import tzinfo
 
 from remembr_msgs.action import Ask
+from remembr_ros.agent.arrival import Errand, Finding, Look
 from remembr_ros.geometry import StampedPose
-from remembr_ros.memory.deeds.deed import TALK, deed
+from remembr_ros.memory.deeds.deed import LOOK, TALK, Outcome, deed
 from remembr_ros.nodes.agent.ask_request import AskOutcome, Inquiry
 from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.memory_conversion import memory_to_msg
 from remembr_ros.nodes.base.outbox import Outbox
+from remembr_ros.timestamps import zone_named
 
 MOST_LETTERS = 1000  # of a question, and of its answer
 MOST_EVIDENCE = 100  # memories that an answer rests on
+_FOUND: dict[Look, tuple[Outcome, str]] = {
+    Look.SEEN: ('succeeded', 'and saw it'),
+    Look.GONE: ('failed', 'which was not there any more'),
+    Look.UNSURE: ('unknown', 'and could not tell whether it was there'),
+}
 _CANCELLED = (Ask.Result.CANCELLED, Ask.Result.NAV_CANCELLED)
 
 
@@ -33,6 +41,31 @@ class OwnDeeds:
         self._parameters = parameters
         self._here = here
         self._outbox = Outbox(node)
+
+    @property
+    def zone(self) -> tzinfo:
+        """Of the clock that times are told on."""
+        return zone_named(self._parameters().time_zone)
+
+    def tell_look(self, errand: Errand, finding: Finding, since_ns: int) -> None:
+        """Remember what a look for a thing came to, where the robot stands."""
+        p, here, end_ns = self._parameters(), self._here(), self._now_ns()
+        outcome, found = _FOUND[finding.look]
+        made = deed(
+            min(since_ns, end_ns),
+            end_ns,
+            kind=LOOK,
+            text=f'Looked for {errand.thing[:MOST_LETTERS]}, {found}',
+            object=errand.thing[:MOST_LETTERS],
+            object_id=errand.object_id,
+            outcome=outcome,
+            reason='' if finding.look is Look.SEEN else finding.why[:MOST_LETTERS],
+            evidence=(errand.memory.id,) if errand.memory.id else (),
+            pose=here and here.pose,
+            frame_id=here.frame_id if here else p.map_frame,
+            map_id=p.map_id,
+        )
+        self._outbox.publish(memory_to_msg(made.memory(p.robot)))
 
     def tell(self, inquiry: Inquiry, outcome: AskOutcome) -> None:
         """Remember what became of a question, or of a drive without one."""

@@ -69,4 +69,17 @@ class NavigationParameters:
     nav2_silence_timeout: float = parameter(
         10.0, 'a drive ends when Nav2 tells nothing for so long', '0.1 to 3600 s'
     )
+    look_timeout: float = parameter(
+        20.0,
+        'a robot that looks on arrival waits so long for its cameras to tell; the objects node stores what '
+        'it saw every 10 s',
+        '0.1 to 600 s',
+        live=True,
+    )
+    search_places: int = parameter(
+        8, 'places searched on arrival for what is not there', '0 to 100', live=True
+    )
+    search_distance: float = parameter(
+        60.0, 'way to all of these, in straight lines', '0 to 100000 m', live=True
+    )
     drive_timeout: float = parameter(600.0, 'no drive takes longer', '0.1 to 86400 s', live=True)

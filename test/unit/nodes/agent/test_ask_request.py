@@ -18,7 +18,7 @@ def codes(kind) -> dict[str, int]:
 
 def test_codes_of_action_and_service_agree():
     of_action = codes(Ask.Result)
-    assert len(of_action) == len(set(of_action.values())) == 19
+    assert len(of_action) == len(set(of_action.values())) == 21
     assert of_action == codes(AskSrv.Response)
 
 
@@ -59,5 +59,5 @@ def test_every_way_to_fail_on_the_way_has_a_code_of_its_own():
         if issubclass(kind, errors.NavigationFailed) and kind is not errors.NavigationFailed
     ]
     found = {ask_error_code(kind('why')) for kind in kinds}
-    assert len(found) == len(kinds) == 8
+    assert len(found) == len(kinds) == 10
     assert Ask.Result.INTERNAL not in found

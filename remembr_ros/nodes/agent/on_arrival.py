@@ -1,0 +1,187 @@
+"""What the agent node does once the robot has arrived: it looks whether the thing is there, and searches."""
+
+import time
+from collections.abc import Callable
+from itertools import islice
+from typing import NamedTuple
+
+from remembr_ros.agent.arrival import Errand, Finding, Look, likely_places, looked
+from remembr_ros.agent.model.answer import Answer, Kind
+from remembr_ros.errors import (
+    GoalRejected,
+    NavigationAborted,
+    NavigationFailed,
+    NavigationRefused,
+    NotLooked,
+    NotThere,
+    StoreUnavailable,
+)
+from remembr_ros.geometry import StampedPose
+from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.navigation.plan import Plan, describe
+from remembr_ros.nodes.agent.ask_request import KINDS, Inquiry
+from remembr_ros.nodes.agent.own_deeds import OwnDeeds
+from remembr_ros.nodes.agent.parameters import AgentParameters
+from remembr_ros.nodes.agent.recall_client import RecallClient
+from remembr_ros.nodes.base.conversions import stamped_pose_to_msg
+from remembr_ros.nodes.base.managed_node import ManagedNode
+from remembr_ros.nodes.base.memory_conversion import hit_to_msg
+from remembr_ros.nodes.base.services import first_of
+from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
+from remembr_ros.nodes.nav2.action import Nav2Drive
+from remembr_ros.nodes.nav2.client import Nav2Client
+from remembr_ros.timestamps import format_clock
+
+LOOK_EVERY_S = 0.5
+
+
+class SeenOnTheWay(NavigationFailed):
+    """Raised when a drive ends because the thing that it is to find was seen."""
+
+
+class Sent(NamedTuple):
+    """A robot that has arrived where somebody sent it.
+
+    :param drive: what it is stopped with ends looks and further drives, too
+    """
+
+    errand: Errand
+    inquiry: Inquiry
+    drive: Nav2Drive
+
+
+class OnArrival:
+    """Looks for what the robot was sent to, by what captioner and objects node store meanwhile.
+
+    :param plan: returns how to stand before what an answer is about; raises GoalRejected
+    :param deeds: where a look is remembered
+    """
+
+    def __init__(
+        self,
+        node: ManagedNode,
+        recall: RecallClient,
+        nav2: Nav2Client,
+        parameters: Callable[[], AgentParameters],
+        *,
+        plan: Callable[[Answer], Plan],
+        deeds: OwnDeeds,
+    ) -> None:
+        self._node, self._recall, self._nav2 = node, recall, nav2
+        self._parameters, self._plan, self._deeds = parameters, plan, deeds
+        self._pool = WorkerPool(node, 1, 'looks')
+        node.while_configured.callback(self._pool.close)
+
+    async def look(self, sent: Sent) -> None:
+        """Return when the thing was seen; the inquiry's answer says where it is.
+
+        :raises NotThere: it is gone, and was found nowhere else
+        :raises NotLooked: its place could not be seen
+        :raises NavigationFailed, Cancelled: while it was searched for
+        """
+        errand, inquiry, answer = sent.errand, sent.inquiry, sent.inquiry.answer
+        finding = await self._looked(sent)
+        if finding.look is Look.UNSURE:
+            raise NotLooked(f'I am there, but cannot tell whether {errand.thing} is: {finding.why}')
+        if finding.memory is not None:
+            answer.text = f'{answer.text} It is there.'.strip()
+            return
+        was = format_clock(errand.memory.end_ns, self._deeds.zone)
+        answer.text = f'{errand.thing}: it is not there any more; it was at {was}.'.capitalize()
+        answer.kind, answer.confidence = KINDS[Kind.NOT_SEEN], 1.0
+        if not inquiry.search:
+            raise NotThere(answer.text)
+        shown, tried = await self._search(sent)
+        if shown is None:
+            raise NotThere(
+                f'{answer.text} I looked at {tried} more places where it may be, and it is at none.'
+            )
+        x, y, _ = shown.pose.position if shown.pose is not None else (0.0, 0.0, 0.0)
+        answer.text = f'{answer.text} I found it at ({x:.1f}, {y:.1f}).'
+        answer.kind, answer.evidence = KINDS[Kind.POSITION], [hit_to_msg(Hit(shown, 1.0))]
+        if shown.pose is not None:
+            answer.pose = stamped_pose_to_msg(StampedPose(shown.end_ns, shown.pose, shown.frame_id))
+
+    async def _looked(self, sent: Sent) -> Finding:
+        """Return what a look comes to, at the latest after look_timeout."""
+        since_ns, begun_s = self._node.now_ns(), time.monotonic()
+        sent.inquiry.feed_back('looking', f'whether {sent.errand.thing} is there')
+        finding = Finding(Look.OPEN)
+        while finding.look is Look.OPEN:
+            late = time.monotonic() - begun_s >= self._parameters().look_timeout
+            finding = await self._known(sent.errand, since_ns, late=late)
+            sent.drive.raise_if_stopped()
+            if finding.look is Look.OPEN:
+                await first_of(self._node, LOOK_EVERY_S, sent.drive.stopped)
+                sent.drive.raise_if_stopped()
+        self._deeds.tell_look(sent.errand, finding, since_ns)
+        return finding
+
+    async def _known(self, errand: Errand, since_ns: int, *, late: bool = False) -> Finding:
+        try:
+            finding: Finding = await self._pool.call(
+                lambda: looked(errand, self._recall, since_ns, late=late)
+            )
+        except StoreUnavailable as error:
+            return Finding(Look.UNSURE if late else Look.OPEN, str(error))
+        return finding
+
+    async def _search(self, sent: Sent) -> tuple[Memory | None, int]:
+        """Drive to where the thing may be until it is seen; return what shows it, and where it was not."""
+        p, errand, tried = self._parameters(), sent.errand, 0
+        here = sent.drive.goals[-1].pose
+        places = await self._pool.call(
+            lambda: [
+                *islice(likely_places(errand, self._recall, here, way_m=p.search_distance), p.search_places)
+            ]
+        )
+        for memory in places:
+            try:
+                shown = await self._visit(sent, memory)
+            except (GoalRejected, NavigationAborted, NavigationRefused) as error:
+                self._node.get_logger().info(f'searching for {errand.thing}: {error}')
+                continue
+            if shown is not None:
+                return shown, tried
+            tried += 1
+        return None, tried
+
+    async def _visit(self, sent: Sent, place: Memory) -> Memory | None:
+        """Drive to a place and look there; return what shows the thing there, or on the way."""
+        finding = Finding(Look.OPEN)
+
+        async def spot(drive: Nav2Drive, since_ns: int) -> None:
+            nonlocal finding
+            while not drive.stopped.done():
+                await first_of(self._node, LOOK_EVERY_S, drive.stopped)
+                known = await self._known(sent.errand, since_ns)
+                if known.look is Look.SEEN:
+                    finding = known
+                    settle(self._node, drive.stopped, SeenOnTheWay('it was seen'))
+
+        try:
+            await self._drive(sent, place, spot)
+        except SeenOnTheWay:
+            assert finding.memory is not None
+            await self._drive(sent, finding.memory)
+            return finding.memory
+        return (await self._looked(sent)).memory
+
+    async def _drive(self, sent: Sent, place: Memory, meanwhile: Callable[..., object] | None = None) -> None:
+        """Drive to where a place can be seen."""
+        answer = Answer(
+            Kind.POSITION, '', '', pose=place.pose, frame_id=place.frame_id, map_id=place.map_id,
+            evidence=(Hit(place, 1.0),),
+        )  # fmt: skip
+        plan = self._plan(answer)
+        sent.inquiry.feed_back('searching', f'for {sent.errand.thing}: drives {describe(plan.goals)}')
+        drive, begun_ns = Nav2Drive(plan.goals), self._node.now_ns()
+        sent.drive.stopped.add_done_callback(lambda stop: settle(self._node, drive.stopped, stop.result()))
+        if meanwhile is not None and self._node.executor is not None:
+            self._node.executor.create_task(meanwhile, drive, begun_ns)
+        try:
+            await self._nav2.drive(drive)
+            sent.drive.raise_if_stopped()
+        finally:
+            settle(self._node, drive.stopped)  # nobody looks on for it any longer
