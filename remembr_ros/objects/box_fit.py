@@ -14,7 +14,7 @@ of the middle [m]."""
 
 INNER = 0.15  # share of the edges at each end that is left out
 STRAY = 0.04  # the same for large things, which are hardly ever seen whole
-PART, PART_OFF_M = 0.6, 0.15  # of its diagonal: what is so small, and no further outside, is a part of it
+PART, PART_OFF_M = 0.5, 0.15  # of its diagonal: what is so small, and no further outside, is a part of it
 POSE_STD_M = 0.02  # of what many sightings come to: localisation errs alike in all of them
 
 
@@ -43,6 +43,14 @@ def overlap(boxes_seen: Sequence[SeenBox], others: Sequence[SeenBox]) -> bool:
     """Tell whether the middle ones of these boxes overlap."""
     middle, other = (np.median([edges[:6] for edges, _ in boxes], axis=0) for boxes in (boxes_seen, others))
     return bool(np.all((middle[:3] <= -other[3:]) & (other[:3] <= -middle[3:])))
+
+
+def touching(boxes: Sequence[SeenBox], low: Vector, high: Vector) -> list[SeenBox]:
+    """Return those of these boxes that overlap a box; all of them, where none does.
+
+    What is seen beside a thing is its neighbour, of which a part was taken for it.
+    """
+    return [seen for seen in boxes if np.all((seen[0][:3] <= high) & (-seen[0][3:6] >= low))] or [*boxes]
 
 
 def is_part(box: tuple[Vector, Vector], whole: tuple[Vector, Vector]) -> bool:
