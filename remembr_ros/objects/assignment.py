@@ -77,8 +77,8 @@ class Boxes:
         """Return how far each box is from lying in, or around, each other one: shape (n, others, 3) [m].
 
         Whoever sees a part of a thing sees a box that lies in its box: that is not apart. Where the other one
-        may reach further than its box, it is enough that the middle of the smaller one lies in the larger one.
-        It is not where only this one is cut: that may be a part of what stands beside the other one.
+        may reach further than its box, it is enough that the middle of the smaller lies in the larger one. It
+        is not where only this one is cut: that may be a part of what stands beside the other one.
         """
         middle, half = (self.low + self.high) / 2.0, (self.high - self.low) / 2.0
         theirs, halves = (others.low + others.high) / 2.0, (others.high - others.low) / 2.0

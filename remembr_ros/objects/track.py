@@ -28,13 +28,13 @@ from remembr_ros.memory.objects.known import (
     thinned,
 )
 from remembr_ros.memory.objects.wording import sentence
-from remembr_ros.objects.box_fit import INNER, STRAY, SeenBox, Vector, bounds, is_part, overlap, std_of, touching
+from remembr_ros.objects.box_fit import INNER, STRAY, SeenBox, Vector, bounds, is_part, near, overlap, std_of
 from remembr_ros.objects.detectors.detection import LABELS
 from remembr_ros.objects.lifting import Lifted
 from remembr_ros.objects.presence import Presence
 
 BOXES = 24  # of the latest sights of the whole and of parts, of which the box is made
-LARGE_M = 0.85  # wider things are hardly ever seen whole: a chair that is turned by 45 degrees is not
+LARGE_M = 0.7  # wider things are hardly ever seen whole
 SELDOM = 5  # so many times as often seen in part, what seemed to be the whole may have been a part, too
 CUT_WORTH = 0.25  # of a sight that the image's border cuts off: its middle is not that of the thing
 TOLD_APART = 10**9  # frames in which two were seen beside each other that a person told apart
@@ -304,7 +304,7 @@ class ObjectTrack:
             seldom = False
         self.cut = seldom or float((self.high - self.low)[:2].max()) > LARGE_M
         if self.cut:  # each sight is of a part: the box goes as far as any of them, but for stray ones
-            boxes = touching([*self._whole, *self._parts], self.low, self.high)
+            boxes = near([*self._whole, *self._parts], self.low, self.high)
             self.low, self.high = bounds(boxes, STRAY)
         self.std_m = std_of(boxes, self.measured)
 
