@@ -76,14 +76,13 @@ class Boxes:
     def apart(self, others: 'Boxes') -> NDArray[np.float64]:
         """Return how far each box is from lying in, or around, each other one: shape (n, others, 3) [m].
 
-        Whoever sees a part of a thing sees a box that lies in its box: that is not apart. Where the other one
-        may reach further than its box, it is enough that the middle of the smaller lies in the larger one. It
-        is not where only this one is cut: that may be a part of what stands beside the other one.
+        Whoever sees a part of a thing sees a box that lies in its box: that is not apart. Of boxes that may
+        be different parts of one thing, the middle of the smaller one lies in the larger one.
         """
         middle, half = (self.low + self.high) / 2.0, (self.high - self.low) / 2.0
         theirs, halves = (others.low + others.high) / 2.0, (others.high - others.low) / 2.0
         off = np.abs(middle[:, None] - theirs[None])
-        cut = others.cut[None, :, None]
+        cut = (self.cut[:, None] | others.cut[None])[:, :, None]
         inside = np.abs(half[:, None] - halves[None])
         room = np.where(cut, np.maximum(half[:, None], halves[None]), inside)
         found: NDArray[np.float64] = np.maximum(off - room, 0.0)

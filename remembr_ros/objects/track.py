@@ -34,7 +34,7 @@ from remembr_ros.objects.lifting import Lifted
 from remembr_ros.objects.presence import Presence
 
 BOXES = 24  # of the latest sights of the whole and of parts, of which the box is made
-LARGE_M = 0.8  # wider things are hardly ever seen whole; a chair that is turned is nearly so wide
+LARGE_M = 0.7  # wider things are hardly ever seen whole
 SELDOM = 5  # so many times as often seen in part, what seemed to be the whole may have been a part, too
 CUT_WORTH = 0.25  # of a sight that the image's border cuts off: its middle is not that of the thing
 TOLD_APART = 10**9  # frames in which two were seen beside each other that a person told apart
