@@ -25,8 +25,8 @@ def look(*numbers: float) -> NDArray[np.float32]:
 
 
 def chair(
-    low: Sequence[float],
-    high: Sequence[float],
+    low: Sequence[float] | NDArray[np.float64],
+    high: Sequence[float] | NDArray[np.float64],
     appearance: NDArray[np.float32] | None = None,
     *,
     cut: bool = False,
