@@ -14,7 +14,7 @@ of the middle [m]."""
 
 INNER = 0.15  # share of the edges at each end that is left out
 STRAY = 0.04  # the same for large things, which are hardly ever seen whole
-PART, PART_OFF_M = 0.6, 0.15  # of its diagonal: what is so small, and no further outside, is a part of it
+PART, PART_OFF_M = 0.4, 0.15  # of its diagonal from above: what is so small, and not outside, is a part of it
 POSE_STD_M = 0.02  # of what many sightings come to: localisation errs alike in all of them
 
 
@@ -45,8 +45,16 @@ def overlap(boxes_seen: Sequence[SeenBox], others: Sequence[SeenBox]) -> bool:
     return bool(np.all((middle[:3] <= -other[3:]) & (other[:3] <= -middle[3:])))
 
 
+def near(boxes: Sequence[SeenBox], low: Vector, high: Vector) -> list[SeenBox]:
+    """Return those of these boxes that overlap a box; all of them, where none does.
+
+    What is seen beside a thing is its neighbour, of which a part was taken for it.
+    """
+    return [seen for seen in boxes if np.all((seen[0][:3] <= high) & (-seen[0][3:6] >= low))] or [*boxes]
+
+
 def is_part(box: tuple[Vector, Vector], whole: tuple[Vector, Vector]) -> bool:
     """Tell whether a box shows a part of another one, as through a door; of each least and greatest [m]."""
     (low, high), (least, greatest) = box, whole
     inside = np.all((low >= least - PART_OFF_M) & (high <= greatest + PART_OFF_M))
-    return bool(inside and np.linalg.norm(high - low) < PART * np.linalg.norm(greatest - least))
+    return bool(inside and np.linalg.norm((high - low)[:2]) < PART * np.linalg.norm((greatest - least)[:2]))

@@ -28,7 +28,7 @@ from remembr_ros.memory.objects.known import (
     thinned,
 )
 from remembr_ros.memory.objects.wording import sentence
-from remembr_ros.objects.box_fit import INNER, STRAY, SeenBox, Vector, bounds, is_part, overlap, std_of
+from remembr_ros.objects.box_fit import INNER, STRAY, SeenBox, Vector, bounds, is_part, near, overlap, std_of
 from remembr_ros.objects.detectors.detection import LABELS
 from remembr_ros.objects.lifting import Lifted
 from remembr_ros.objects.presence import Presence
@@ -304,7 +304,7 @@ class ObjectTrack:
             seldom = False
         self.cut = seldom or float((self.high - self.low)[:2].max()) > LARGE_M
         if self.cut:  # each sight is of a part: the box goes as far as any of them, but for stray ones
-            boxes = [*self._whole, *self._parts]
+            boxes = near([*self._whole, *self._parts], self.low, self.high)
             self.low, self.high = bounds(boxes, STRAY)
         self.std_m = std_of(boxes, self.measured)
 

@@ -55,6 +55,14 @@ def test_each_thing_is_one_object(kitchen: MemoryStore) -> None:
     assert sum(names.values()) <= 14
 
 
+def test_the_left_chair_is_as_large_as_a_chair_and_where_it_is(kitchen: MemoryStore) -> None:
+    """Seen from above in all depth images together it goes from (-1.36, 1.27) to (-0.88, 1.97)."""
+    chairs = [one.known for one in kitchen.find_objects(ObjectQuery(called='chair')).objects]
+    left = min(chairs, key=lambda chair: chair.position[0])
+    assert left.position[:2] == pytest.approx((-1.12, 1.62), abs=0.1)
+    assert max(left.size[:2]) <= 0.65
+
+
 @pytest.mark.parametrize(
     ('text', 'said'),
     [
