@@ -25,6 +25,7 @@ LOOKS = 2  # captions of the place that do not name a thing, after which it is g
 TRIED_M = 1.0  # what is so near to a place that was looked at was looked at, too
 LARGE_M = 0.5  # on what is as wide as this, others may lie
 NEAR_M = 2.0  # what is nearer than this is as good as here
+MOST_PLACES, WAY_M = 16, 60.0  # that are searched, and the way to all of these
 BEFORE, ALIKE, ON, ANY = 3.0, 2.0, 1.5, 1.0
 """How likely a place is: where the thing was before, where one like it is, what carries others, and any."""
 
@@ -112,8 +113,9 @@ def _object(errand: Errand, recall: Recall) -> KnownObject | None:
     """Return the object that is meant, as it is known now; None: none is meant, or it was forgotten."""
     if not errand.object_id:
         return None
-    found = recall.find_objects(ObjectQuery(errand.object_id, limit=1)).objects
-    return found[0].known if found else None
+    found = recall.find_objects(ObjectQuery(errand.object_id)).objects  # or what is called so
+    known = (item.known for item in found)
+    return next((one for one in known if errand.object_id in (one.id, *one.facts.aliases)), None)
 
 
 def _shown(errand: Errand, recall: Recall, scope: Scope) -> Memory | None:
@@ -170,7 +172,9 @@ def _by_objects(errand: Errand, recall: Recall) -> Iterator[tuple[float, Memory]
     scope = Scope(robots=(errand.robot,), map_id=errand.memory.map_id)
     items = recall.find_objects(ObjectQuery(scope=scope)).objects
     by_id = {item.known.id: item.known for item in items}
-    carriers = {relation.other for item in items for relation in item.relations if relation.name != 'next to'}
+    carriers = {
+        relation.other for item in items for relation in item.relations if relation.name in ('on', 'in')
+    }
     own = _object(errand, recall)
     if own is not None:
         yield from ((BEFORE, own.placed_at(before).memory) for _, _, before, _ in own.moves)

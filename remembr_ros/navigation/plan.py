@@ -1,9 +1,10 @@
 """From an answer to goals: checked, ordered, facing what was seen."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
@@ -35,6 +36,7 @@ AHEAD_M = 2.0
 STEEP = 0.7  # tangent of the angle by which a camera looks down that sees what is before a robot
 FARTHEST_M = 1.8  # from which a thing is looked at that lies too low to be seen from near
 SIGHT_M = 6.0  # how far ahead the map is asked for an obstacle that the camera looked at
+ROUND_M = 2.0  # a search looks round again this far from where it did
 AT_LEAST_M = 0.3  # from nearer than this a thing has no direction worth turning to
 
 
@@ -271,6 +273,19 @@ def _seen_down_from(known: KnownObject) -> float:
     top = known.position[2] + known.size[2] / 2.0
     height = known.sightings[-1][2][2] - top if known.sightings else 0.0
     return max(height, 0.0) / max(steepest, STEEP)
+
+
+def looking_round(start: Pose, goals: Iterable[Pose]) -> Iterator[list[Pose]]:
+    """Yield the poses of each stop of a search: the goal, and in each part of a place all headings once.
+
+    :param start: where the robot is; the first stop is there
+    """
+    turned = start
+    for goal in chain([start], goals):
+        around = goal is start or math.dist((goal.x, goal.y), (turned.x, turned.y)) > ROUND_M
+        turned = goal if around else turned
+        headings = [wrap_angle(goal.yaw + quarter * math.pi / 2.0) for quarter in (1, 2, 3)] if around else []
+        yield [*[goal][goal is start :], *(replace(goal, yaw=yaw) for yaw in headings)]
 
 
 def describe(goals: Sequence[StampedPose]) -> str:

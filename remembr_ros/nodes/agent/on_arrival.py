@@ -1,7 +1,8 @@
 """What the agent node does once the robot has arrived: it looks whether the thing is there, and searches."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
@@ -16,10 +17,10 @@ from remembr_ros.errors import (
     NotThere,
     StoreUnavailable,
 )
-from remembr_ros.geometry import StampedPose
+from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.navigation.plan import Plan, describe
+from remembr_ros.navigation.plan import Plan, describe, looking_round
 from remembr_ros.nodes.agent.ask_request import KINDS, Inquiry
 from remembr_ros.nodes.agent.own_deeds import OwnDeeds
 from remembr_ros.nodes.agent.parameters import AgentParameters
@@ -33,7 +34,10 @@ from remembr_ros.nodes.nav2.action import Nav2Drive
 from remembr_ros.nodes.nav2.client import Nav2Client
 from remembr_ros.timestamps import format_clock
 
-LOOK_EVERY_S = 0.5
+LOOK_EVERY_S, DWELL_S = 0.5, 4.0  # objects node and captioner tell of what is new after 2 to 3 s
+
+
+_SOMEWHERE = Answer(Kind.POSITION, '', '')
 
 
 class SeenOnTheWay(NavigationFailed):
@@ -129,59 +133,52 @@ class OnArrival:
 
     async def _search(self, sent: Sent) -> tuple[Memory | None, int]:
         """Drive to where the thing may be until it is seen; return what shows it, and where it was not."""
-        p, errand, tried = self._parameters(), sent.errand, 0
+        p, errand, since_ns, tried = self._parameters(), sent.errand, self._node.now_ns(), -1
         here = sent.drive.goals[-1].pose
+        most, way_m = p.search_places, p.search_distance
         places = await self._pool.call(
-            lambda: [
-                *islice(likely_places(errand, self._recall, here, way_m=p.search_distance), p.search_places)
-            ]
+            lambda: [*islice(likely_places(errand, self._recall, here, way_m=way_m), most)]
         )
-        for memory in places:
-            try:
-                shown = await self._visit(sent, memory)
-            except (GoalRejected, NavigationAborted, NavigationRefused) as error:
-                self._node.get_logger().info(f'searching for {errand.thing}: {error}')
-                continue
-            if shown is not None:
-                return shown, tried
+        for stop in looking_round(here, self._goals(errand, places)):
+            for pose in stop:
+                await self._drive(sent, pose, since_ns)
+                shown = (await self._known(errand, since_ns)).memory
+                if shown is None and pose is stop[-1]:  # what is in view has to be told yet
+                    await first_of(self._node, min(DWELL_S, p.look_timeout), sent.drive.stopped)
+                    shown = (await self._known(errand, since_ns)).memory
+                if shown is not None:
+                    await self._drive(sent, next(self._goals(errand, [shown]), pose))
+                    return shown, tried
             tried += 1
         return None, tried
 
-    async def _visit(self, sent: Sent, place: Memory) -> Memory | None:
-        """Drive to a place and look there; return what shows the thing there, or on the way."""
-        finding = Finding(Look.OPEN)
+    def _goals(self, errand: Errand, places: Iterable[Memory]) -> Iterator[Pose]:
+        """Yield how to stand to see places, but for those that cannot be reached."""
+        for memory in places:
+            answer = replace(_SOMEWHERE, evidence=(Hit(memory, 1.0),), pose=memory.pose)
+            answer = replace(answer, frame_id=memory.frame_id, map_id=memory.map_id)
+            try:
+                yield self._plan(answer).goals[0].pose
+            except GoalRejected as error:
+                self._node.get_logger().info(f'searching for {errand.thing}: {error}')
 
-        async def spot(drive: Nav2Drive, since_ns: int) -> None:
-            nonlocal finding
-            while not drive.stopped.done():
-                await first_of(self._node, LOOK_EVERY_S, drive.stopped)
-                known = await self._known(sent.errand, since_ns)
-                if known.look is Look.SEEN:
-                    finding = known
-                    settle(self._node, drive.stopped, SeenOnTheWay('it was seen'))
-
-        try:
-            await self._drive(sent, place, spot)
-        except SeenOnTheWay:
-            assert finding.memory is not None
-            await self._drive(sent, finding.memory)
-            return finding.memory
-        return (await self._looked(sent)).memory
-
-    async def _drive(self, sent: Sent, place: Memory, meanwhile: Callable[..., object] | None = None) -> None:
-        """Drive to where a place can be seen."""
-        answer = Answer(
-            Kind.POSITION, '', '', pose=place.pose, frame_id=place.frame_id, map_id=place.map_id,
-            evidence=(Hit(place, 1.0),),
-        )  # fmt: skip
-        plan = self._plan(answer)
-        sent.inquiry.feed_back('searching', f'for {sent.errand.thing}: drives {describe(plan.goals)}')
-        drive, begun_ns = Nav2Drive(plan.goals), self._node.now_ns()
+    async def _drive(self, sent: Sent, pose: Pose, since_ns: int | None = None) -> None:
+        """Drive to a pose; not all the way once the thing is seen that was not since a time [ns]."""
+        drive = Nav2Drive((StampedPose(self._node.now_ns(), pose, sent.drive.goals[0].frame_id),))
+        sent.inquiry.feed_back('searching', f'for {sent.errand.thing}: drives {describe(drive.goals)}')
         sent.drive.stopped.add_done_callback(lambda stop: settle(self._node, drive.stopped, stop.result()))
-        if meanwhile is not None and self._node.executor is not None:
-            self._node.executor.create_task(meanwhile, drive, begun_ns)
+        if since_ns is not None and self._node.executor is not None:
+            self._node.executor.create_task(self._spot, sent.errand, drive, since_ns)
         try:
             await self._nav2.drive(drive)
-            sent.drive.raise_if_stopped()
+        except (SeenOnTheWay, NavigationAborted, NavigationRefused) as error:
+            self._node.get_logger().info(f'searching for {sent.errand.thing}: {error}')
         finally:
             settle(self._node, drive.stopped)  # nobody looks on for it any longer
+        sent.drive.raise_if_stopped()
+
+    async def _spot(self, errand: Errand, drive: Nav2Drive, since_ns: int) -> None:
+        while not drive.stopped.done():
+            await first_of(self._node, LOOK_EVERY_S, drive.stopped)
+            if (await self._known(errand, since_ns)).look is Look.SEEN:
+                settle(self._node, drive.stopped, SeenOnTheWay('it was seen on the way'))

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from remembr_ros.agent.arrival import MOST_PLACES, WAY_M
 from remembr_ros.forms.parameter import parameter
 from remembr_ros.navigation.grid import MAP_OCCUPIED
 from remembr_ros.navigation.plan import ORDERS
@@ -77,9 +78,9 @@ class NavigationParameters:
         live=True,
     )
     search_places: int = parameter(
-        8, 'places searched on arrival for what is not there', '0 to 100', live=True
+        MOST_PLACES, 'places searched on arrival for what is not there', '0 to 100', live=True
     )
     search_distance: float = parameter(
-        60.0, 'way to all of these, in straight lines', '0 to 100000 m', live=True
+        WAY_M, 'way to all of these, in straight lines', '0 to 100000 m', live=True
     )
     drive_timeout: float = parameter(600.0, 'no drive takes longer', '0.1 to 86400 s', live=True)

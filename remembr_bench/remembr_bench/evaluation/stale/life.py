@@ -40,11 +40,11 @@ _Moves = dict[int, list[tuple[int, int, Placement | None]]]  # when it left [ns]
 def live_days(seed: int) -> tuple[Stays, list[Memory]]:
     """Return where things were and what is remembered: by day the robot tidies up, by night people do."""
     rng, making, notes = random.Random(f'life {seed}'), HomeMaking(random.Random(seed)), []
-    world, placed = HomeWorld(making, seed, _visit(0, making, rng)), making.placed
+    world, placed = HomeWorld(making, seed, visit_of(0, making, rng)), making.placed
     moves: _Moves = {n: [(0, START_NS, placed[n])] for n in placed}
     for day in range(DAYS):
         if day:
-            world.drives.append(_visit(day, making, rng))
+            world.drives.append(visit_of(day, making, rng))
         for number in rng.sample([number for number in placed if world.carries(number)], CARRIED):
             target = rng.choice([n for n, _ in making.surfaces if n not in (0, placed[number].receptacle)])
             with suppress(Impossible):
@@ -65,7 +65,7 @@ def live_days(seed: int) -> tuple[Stays, list[Memory]]:
     return _stays(world.home(), moves), [*_memories(world), *notes]
 
 
-def _visit(day: int, making: HomeMaking, rng: random.Random) -> Visit:
+def visit_of(day: int, making: HomeMaking, rng: random.Random) -> Visit:
     first = rng.randrange(4)
     corners = round_through([*making.rooms[first:], *making.rooms[:first]], rng)
     return Visit(START_NS + day * DAY_NS, dict(making.placed), corners)
