@@ -172,9 +172,7 @@ def _by_objects(errand: Errand, recall: Recall) -> Iterator[tuple[float, Memory]
     scope = Scope(robots=(errand.robot,), map_id=errand.memory.map_id)
     items = recall.find_objects(ObjectQuery(scope=scope)).objects
     by_id = {item.known.id: item.known for item in items}
-    carriers = {
-        relation.other for item in items for relation in item.relations if relation.name in ('on', 'in')
-    }
+    carriers = {rel.other for item in items for rel in item.relations if rel.name in ('on', 'in')}
     own = _object(errand, recall)
     if own is not None:
         yield from ((BEFORE, own.placed_at(before).memory) for _, _, before, _ in own.moves)

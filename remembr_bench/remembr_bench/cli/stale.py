@@ -46,15 +46,12 @@ def run(args: argparse.Namespace) -> int:
         figures[name] = {'asked': len(some)}
         figures[name] |= {verdict: sum(row[WAYS[0]] == verdict for row in some) for verdict in VERDICTS}
         figures[name] |= {f'{w} stale rate': sum(row[w] == 'stale' for row in some) / len(some) for w in WAYS}
-    results: dict[str, Any] = {
-        'homes': options.homes,
-        'overall': figures.get('everything'),
-        'by_group': figures,
-    }
-    results['search'] = search = search_figures(searched)
+    search = {**search_figures(searched), 'things': searched}
+    results = {'homes': options.homes, 'overall': figures.get('everything'), 'by_group': figures}
+    results['search'] = search
     if options.out is not None:
         write_text(options.out / 'results.json', json.dumps(results, indent=2) + '\n')
-        write_text(options.out / 'questions.json', json.dumps([*rows, *searched], indent=1) + '\n')
+        write_text(options.out / 'questions.json', json.dumps(rows, indent=1) + '\n')
     columns = {column: column for some in figures.values() for column in some}
     said = f'searched: {search["found"]:.2f} found, way {search["of_oracle"]:.2f} of that of an oracle'
     print_result(args.json, results, f'{figure_table("memory", figures, columns).text()}\n{said}')
