@@ -1,4 +1,4 @@
-"""remembr eval stale: how often answers about things that are moved are stale, and whether they are found."""
+"""remembr eval stale: how often answers about things that are moved are stale, in simulated homes."""
 
 import argparse
 import json
@@ -13,7 +13,6 @@ from remembr_bench.evaluation.records.config import Seeds, option
 from remembr_bench.evaluation.report.figures import figure_table
 from remembr_bench.evaluation.stale.life import live_days
 from remembr_bench.evaluation.stale.questions import VERDICTS, WAYS, ask_life
-from remembr_bench.evaluation.stale.search import search_figures, search_home
 from remembr_ros.cli.options import add_json
 from remembr_ros.cli.output import print_result, progress, stdout_for_json, write_text
 
@@ -31,14 +30,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    options, groups, searched = read_fields(args, StaleOptions), defaultdict(list), []
+    options, groups = read_fields(args, StaleOptions), defaultdict(list)
     with stdout_for_json(args.json), progress('homes', len(options.homes), unit='home') as show:
         for done, seed in enumerate(options.homes, start=1):
             for row in ask_life(*live_days(seed)):
                 name = f'{row["memory"]}, {row["case"]}'
                 for group in ('', row['memory'], name.partition(':')[0], name):
                     groups[group].append({'home': seed, **row})
-            searched.append(search_home(seed))
             show(done)
     rows = groups.pop('', [])
     figures: dict[str, dict[str, Any]] = {}
@@ -46,13 +44,10 @@ def run(args: argparse.Namespace) -> int:
         figures[name] = {'asked': len(some)}
         figures[name] |= {verdict: sum(row[WAYS[0]] == verdict for row in some) for verdict in VERDICTS}
         figures[name] |= {f'{w} stale rate': sum(row[w] == 'stale' for row in some) / len(some) for w in WAYS}
-    search = {**search_figures(searched), 'things': searched}
     results = {'homes': options.homes, 'overall': figures.get('everything'), 'by_group': figures}
-    results['search'] = search
     if options.out is not None:
         write_text(options.out / 'results.json', json.dumps(results, indent=2) + '\n')
         write_text(options.out / 'questions.json', json.dumps(rows, indent=1) + '\n')
     columns = {column: column for some in figures.values() for column in some}
-    said = f'searched: {search["found"]:.2f} found, way {search["of_oracle"]:.2f} of that of an oracle'
-    print_result(args.json, results, f'{figure_table("memory", figures, columns).text()}\n{said}')
+    print_result(args.json, results, figure_table('memory', figures, columns).text())
     return 0

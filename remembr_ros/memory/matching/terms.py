@@ -52,7 +52,7 @@ def stem(word: str) -> str:
 @cache
 def synonyms(stemmed: str) -> tuple[str, ...]:
     """Return the other stems for the same thing."""
-    groups = map(str.split, _names()['words'])
+    groups = map(str.split, _names()['words'].split(','))
     found = (other for group in groups if stemmed in group for other in group)
     return tuple(other for other in dict.fromkeys(found) if other != stemmed)
 

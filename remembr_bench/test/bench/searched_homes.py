@@ -1,13 +1,20 @@
-"""A thing was moved since it was seen: how far a robot that searches for it drives, and an oracle that knows
-where things can be put."""
+"""How far a robot drives that searches for what was moved since it was seen, and an oracle that knows where
+things can be put.
 
+python -m test.bench.searched_homes SEED... [--picture HOME.png]
+"""
+
+import json
 import math
 import random
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from tempfile import TemporaryDirectory
 from typing import Any
+
+import numpy as np
 
 from remembr_bench.evaluation.findingdory.episode import ROBOT, relive
 from remembr_bench.evaluation.objects.run import LEVELS
@@ -22,7 +29,7 @@ from remembr_ros.agent.arrival import MOST_PLACES, WAY_M, errand_of, likely_plac
 from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.embedding.embedders import HashingEmbedder
 from remembr_ros.errors import GoalRejected
-from remembr_ros.geometry import Pose, distance
+from remembr_ros.geometry import Point, Pose, distance
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.objects.known import KnownObject, known_objects
@@ -34,9 +41,10 @@ from remembr_ros.navigation.terrain import Terrain
 STEP_M, NEAR_M = 0.5, 0.3  # between two looks on the way, and between what was seen and where it was
 
 
-def search_home(seed: int) -> dict[str, Any]:
+def search_home(seed: int, picture: str | None = None) -> dict[str, Any]:
     """Return whether a thing that was moved was found, and after which way [m]; the same of the oracle.
 
+    :param picture: the path of one of the map and the way; None: none is drawn
     :raises RemembrError: pyvista is not installed
     """
     rng, making = random.Random(f'search {seed}'), HomeMaking(random.Random(seed))
@@ -57,24 +65,60 @@ def search_home(seed: int) -> dict[str, Any]:
         terrain, errand = Terrain(map=home.grid), errand_of('', known.memory, ROBOT)
         start = _goals([known.memory], terrain)[0]
         places = likely_places(errand, store, start, way_m=WAY_M)
-        ours = _drive(home, item, start, looking_round(start, _goals(islice(places, MOST_PLACES), terrain)))
+        stops = looking_round(start, _goals(islice(places, MOST_PLACES), terrain))
+        ours = _drive(home, item, start, stops, way := [start])
+        if picture is not None:
+            _draw(picture, home, item, known.position, way)
         held = before.placements[item.number].receptacle
         surfaces = sorted({number for number, _ in making.surfaces} - {0, held})
         stands = [nearest_in_room(str(number), home) for number in surfaces]
         order = shortest_order(stands, (start.x, start.y))
         facing = (_facing(stands[i], home.things[str(surfaces[i])].position) for i in order)
-        best = _drive(home, item, start, ([pose] for pose in facing))
+        best = _drive(home, item, start, ([pose] for pose in facing), [])
     return {'home': seed, 'thing': name_of(item), 'found': ours[0], 'way': ours[1], 'oracle_way': best[1]}
 
 
-def search_figures(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+def figures_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """Return the share of things found, and the way to all of them as a part of the oracle's."""
     ours, oracle = (sum(row[way] for row in rows) for way in ('way', 'oracle_way'))
-    return {
-        'asked': len(rows),
-        'found': sum(row['found'] for row in rows) / len(rows),
-        'of_oracle': ours / oracle,
-    }
+    found = sum(row['found'] for row in rows) / len(rows)
+    return {'asked': len(rows), 'found': found, 'of_oracle': ours / oracle}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Search in homes, print a line for each, and the figures."""
+    picture = arguments[arguments.index('--picture') + 1] if '--picture' in arguments else None
+    rows = []
+    for seed in map(int, filter(str.isdecimal, arguments)):
+        rows.append(search_home(seed, picture))
+        print(json.dumps(rows[-1]), flush=True)
+    print(json.dumps(figures_of(rows)))
+    return 0
+
+
+def _draw(path: str, home: HomeSimulator, item: Item, was: Point, way: Sequence[Pose]) -> None:
+    """Draw the map with where a thing was and is, and the way to it."""
+    import matplotlib as mpl
+
+    mpl.use('Agg')
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 6.6), layout='constrained')
+    cells, metres = home.grid.cells, home.grid.resolution
+    wide, deep = cells.shape[1] * metres, cells.shape[0] * metres
+    axes.imshow(-cells, cmap='gray', vmin=-160, vmax=0, origin='lower', extent=(0.0, wide, 0.0, deep))
+    axes.plot([pose.x for pose in way], [pose.y for pose in way], '-', color='tab:blue', label='the way')
+    looks = [[f(pose.yaw) for pose in way] for f in (math.cos, math.sin)]
+    axes.quiver([p.x for p in way], [p.y for p in way], *looks, color='tab:blue', scale=28, width=0.004)
+    axes.plot(*was[:2], 'x', color='tab:red', markersize=11, mew=3, label=f'where the {name_of(item)} was')
+    at = home.things[str(item.number)].position
+    axes.plot(*at[:2], '*', color='tab:green', markersize=16, label='where it is, and was seen')
+    for thing in home.things.values():
+        if thing.kind == 'receptacle':
+            axes.annotate(thing.label, thing.position[:2], ha='center', va='center', fontsize='small')
+    axes.set(xlabel='x [m]', ylabel='y [m]', title='A search: look round, then drive to where it may be')
+    axes.legend(loc='upper center', bbox_to_anchor=(0.5, -0.08), ncol=3, fontsize='small')
+    figure.savefig(path, dpi=110)
 
 
 def _movable(making: HomeMaking, known: Sequence[KnownObject]) -> list[tuple[Item, KnownObject]]:
@@ -105,20 +149,30 @@ def _facing(at: Sequence[float], thing: Sequence[float]) -> Pose:
 
 
 def _drive(
-    home: HomeSimulator, item: Item, start: Pose, stops: Iterable[Sequence[Pose]]
+    home: HomeSimulator, item: Item, start: Pose, stops: Iterable[Sequence[Pose]], way: list[Pose]
 ) -> tuple[bool, float]:
-    """Return whether a thing was seen on the way by some stops, and how long that was until then [m]."""
-    at, way_m = start, 0.0
+    """Return whether a thing was seen on the way by some stops, and how long that was until then [m].
+
+    :param way: is given the poses from which the robot looked
+    """
+    way.append(start)
     for goal in chain.from_iterable(stops):
-        for x, y in home.way((at.x, at.y), (goal.x, goal.y))[1:]:
-            away = math.hypot(x - at.x, y - at.y)
-            yaw, steps = math.atan2(y - at.y, x - at.x), max(1, math.ceil(away / STEP_M))
-            for part in (step / steps for step in range(1, steps + 1)):
-                pose = Pose(at.x + part * (x - at.x), at.y + part * (y - at.y), 0.0, yaw)
-                if home.part_seen(pose, str(item.number)) >= VISIBLE_PART:
-                    return True, way_m + part * away
-            at, way_m = Pose(x, y, 0.0, yaw), way_m + away
-        at = goal
-        if home.part_seen(at, str(item.number)) >= VISIBLE_PART:
-            return True, way_m
-    return False, way_m
+        for x, y in home.way((way[-1].x, way[-1].y), (goal.x, goal.y))[1:]:
+            at = way[-1]
+            away, yaw = math.hypot(x - at.x, y - at.y), math.atan2(y - at.y, x - at.x)
+            for part in np.linspace(0.0, 1.0, max(1, math.ceil(away / STEP_M)) + 1)[1:].tolist():
+                way.append(Pose(at.x + part * (x - at.x), at.y + part * (y - at.y), 0.0, yaw))
+                if home.part_seen(way[-1], str(item.number)) >= VISIBLE_PART:
+                    return True, _length(way)
+        way.append(goal)
+        if home.part_seen(goal, str(item.number)) >= VISIBLE_PART:
+            return True, _length(way)
+    return False, _length(way)
+
+
+def _length(way: Sequence[Pose]) -> float:
+    return sum(math.dist((a.x, a.y), (b.x, b.y)) for a, b in pairwise(way))
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from remembr_bench.evaluation.stale.search import search_figures, search_home
+from test.bench.searched_homes import figures_of, search_home
 
 pytest.importorskip('pyvista', reason='pyvista is not installed')
 
@@ -16,7 +16,7 @@ def test_the_same_search_finds_the_same_thing_after_the_same_way() -> None:
 
 
 def test_a_search_that_has_nowhere_to_look_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr('remembr_bench.evaluation.stale.search.looking_round', lambda start, goals: iter(()))
+    monkeypatch.setattr('test.bench.searched_homes.looking_round', lambda start, goals: iter(()))
     told = search_home(2)
     assert (told['found'], told['way']) == (False, 0.0)
 
@@ -26,4 +26,4 @@ def test_figures_are_of_all_things() -> None:
         {'found': True, 'way': 4.0, 'oracle_way': 4.0},
         {'found': False, 'way': 8.0, 'oracle_way': 4.0},
     ]
-    assert search_figures(rows) == {'asked': 2, 'found': 0.5, 'of_oracle': 1.5}
+    assert figures_of(rows) == {'asked': 2, 'found': 0.5, 'of_oracle': 1.5}
