@@ -1,19 +1,25 @@
 """The memory node moves what it holds as the pose graph of slam_toolbox moves."""
 
+import subprocess
+import sys
 import time
 
 import pytest
 from visualization_msgs.msg import Marker, MarkerArray
 
 from remembr_msgs.msg import Memory as MemoryMsg
-from remembr_msgs.srv import FindObjects, Recall
+from remembr_msgs.srv import FindDeeds, FindObjects, Recall, Remember, RememberPlace
 from remembr_ros.errors import ObjectsChanged, StoreUnavailable
+from remembr_ros.geometry import Pose
+from remembr_ros.memory.deeds.deed import deed
 from remembr_ros.memory.embedded.engine import EmbeddedEngine
 from remembr_ros.memory.model.record import Observation
+from remembr_ros.nodes.base.memory_conversion import observation_to_msg
 from remembr_ros.nodes.memory.node import MemoryNode
 from remembr_ros.nodes.objects.kept import KeptObjects
+from remembr_ros.timestamps import NS
 from test.node.memory.test_node_keeping import caption
-from test.object_scene import known_object
+from test.object_scene import T0, known_object
 
 TOPIC = 'pose_graph'
 WAY = [(0.5 * number, 0.0) for number in range(40)]
@@ -104,3 +110,36 @@ def test_nothing_is_heard_unless_it_is_asked_for(robot, tmp_path):
     assert robot.client.count_subscribers('/remembr/pose_graph') == 0
     assert places(robot) == BEFORE
     kept.close()
+
+
+def test_what_was_remembered_while_a_map_was_made_gets_the_name_that_it_is_saved_under(robot, tmp_path):
+    folder = tmp_path / 'm.db'
+    node = robot.start(MemoryNode, uri=str(folder), embedder='hashing')
+    stored = robot.listen(MemoryMsg, 'memories')
+    captions = robot.talk(MemoryMsg, 'captions')
+    began_ns = T0 + 60 * NS
+    went = deed(began_ns, began_ns + 10 * NS, kind='dock', pose=Pose(2.0, 0.0), began=(1.0, 0.0, 0.0))
+    captions.publish(caption(0, 'a door', 1.0))
+    captions.publish(observation_to_msg(Observation(went.memory('robbie'))))
+    robot.call(RememberPlace, 'remember_place', RememberPlace.Request(name='dock', radius=3.0))
+    robot.call(Remember, 'remember', Remember.Request(text='The key is at reception.'))
+    kept = KeptObjects(robot.client, 'robbie', '')
+    kept.matching(scope=None)
+    kept.add([Observation(known_object().memory)])
+    kept.close()
+    robot.wait(lambda: len(stored) == 5, 'five memories')
+    rename = [sys.executable, '-m', 'remembr_ros.cli.main', 'map', 'rename', '', 'ground_floor']
+    rename += ['--memory', str(folder)]
+    refused = subprocess.run(rename, capture_output=True, text=True, check=False)
+    assert (refused.returncode, 'another process has it' in refused.stderr) == (1, True)
+    node.trigger_deactivate()
+    node.trigger_cleanup()
+    renamed = subprocess.run(rename, capture_output=True, text=True, check=True)
+    assert renamed.stdout == "5 memories of map '' are now in map 'ground_floor'\n"
+    node.trigger_configure()
+    node.trigger_activate()
+    maps = {area.map_id for area in robot.call(Recall, 'recall', Recall.Request(survey=True)).areas}
+    assert maps == {'ground_floor'}
+    [thing] = robot.call(FindObjects, 'find_objects', FindObjects.Request()).objects
+    [done] = robot.call(FindDeeds, 'find_deeds', FindDeeds.Request(kind='dock')).deeds
+    assert (thing.memory.map_id, done.map_id, done.place) == ('ground_floor', 'ground_floor', 'dock')
