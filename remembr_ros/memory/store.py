@@ -18,6 +18,7 @@ from remembr_ros.memory.model.engine import Engine, Entry
 from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.memory.model.record import AGENT, OBJECT, Memory, Observation
 from remembr_ros.memory.model.storable import storable
+from remembr_ros.memory.motion.pose_graph import Moves
 from remembr_ros.memory.objects.corrections import ObjectCorrection, corrected
 from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.memory.pending.change_log import ChangeLog
@@ -243,14 +244,14 @@ class MemoryStore(ConnectedStore, AbstractContextManager['MemoryStore']):
     def move_map(
         self,
         map_id: str,
-        transform: RigidTransform | None = None,
+        transform: RigidTransform | Moves | None = None,
         *,
         new_map_id: str | None = None,
         frame_id: str | None = None,
     ) -> int:
         """Place the memories of a map anew: it was renamed, made again or merged into another one.
 
-        :param transform: where the map is in the new one; None: in the same place
+        :param transform: where the map is in the new one, or how SLAM moved it; None: in the same place
         :param new_map_id: None: the name stays
         :param frame_id: of the new map; None: as before
         :return: how many memories there were; where the same was cut off before, that is finished, and

@@ -8,7 +8,7 @@ import json
 import logging
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from hashlib import sha256
 
 from remembr_ros.errors import InvalidRequest, RemembrError, StoreUnavailable
@@ -18,6 +18,7 @@ from remembr_ros.memory.model.engine import Engine
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory, moved
 from remembr_ros.memory.model.storable import storable
+from remembr_ros.memory.motion.pose_graph import Moves
 from remembr_ros.memory.pending.change_log import ChangeLog, ChangePlan, Location, LoggedChange, Placed
 
 logger = logging.getLogger(__name__)
@@ -30,23 +31,24 @@ class MapMove:
     """What somebody wants placed anew: see MemoryStore.move_map."""
 
     map_id: str
-    transform: RigidTransform | None
+    transform: RigidTransform | Moves | None
     new_map_id: str | None
     frame_id: str | None
 
     @property
     def asked(self) -> str:
         """What is kept of it, to recognise it when it is asked for again."""
-        matrix = self.transform and (self.transform.translation, self.transform.rotation)
-        return json.dumps([self.map_id, matrix, self.new_map_id, self.frame_id])
+        matrix = astuple(self.transform) if isinstance(self.transform, RigidTransform) else self.transform
+        return json.dumps([self.map_id, matrix, self.new_map_id, self.frame_id], default=repr)
 
     def placed(self, engine: Engine) -> tuple[Placed, ...]:
         """Return where the memories of the map are, and shall be.
 
         :raises InvalidRequest: a place would make no sense
         """
-        found = engine.select(Scope(map_id=self.map_id))
-        moves = ((m, moved(m, self.transform, map_id=self.new_map_id, frame_id=self.frame_id)) for m in found)
+        found, by = engine.select(Scope(map_id=self.map_id)), self.transform
+        into = {'map_id': self.new_map_id, 'frame_id': self.frame_id}
+        moves = by(found) if callable(by) else ((m, moved(m, by, **into)) for m in found)
         return tuple(Placed(id=now.id, was=_place(now), to=_place(storable(then))) for now, then in moves)
 
 

@@ -113,6 +113,7 @@ def _remappings(topics: Mapping[str, str], image: str) -> dict[str, str]:
         'map': topics['map_topic'],
         'global_costmap/costmap': topics['costmap_topic'],
         'global_costmap/costmap_updates': f'{topics["costmap_topic"]}_updates',
+        'pose_graph': topics['graph_topic'],
         'clicked_point': topics['clicked_topic'],
         'goal_pose': topics['goal_topic'],
         'question': topics['question_topic'],

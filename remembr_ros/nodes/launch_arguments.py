@@ -130,6 +130,8 @@ ARGUMENTS = (
     *map(_pose, ('map_frame', 'base_frame', 'map_id')),
     *_same('captioner', 'captioner', 'captioner_model', 'captioner_url', 'captioner_trust_remote_code'),
     _setting('memory_uri', 'memory.uri'),
+    *_same('memory', 'follow_pose_graph'),
+    Argument('graph_topic', 'slam_toolbox/graph_visualization', 'MarkerArray, for follow_pose_graph'),
     *_same('agent', 'llm', 'llm_url'),
     _setting('time_zone', 'agent.time_zone', others=('web',)),
     *_same('agent', 'navigation'),

@@ -135,7 +135,8 @@ def test_the_policy_of_the_objects_node(robot):
 
 
 def test_the_policy_of_the_memory(robot, tmp_path):
-    compare(robot, MemoryNode, 'memory', [{}], uri=str(tmp_path / 'memory.db'), embedder='hashing')
+    parameters = {'uri': str(tmp_path / 'memory.db'), 'embedder': 'hashing'}
+    compare(robot, MemoryNode, 'memory', [{}, {'follow_pose_graph': True}], **parameters)
 
 
 def test_the_policy_of_the_agent(robot):

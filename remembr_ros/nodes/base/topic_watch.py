@@ -42,6 +42,7 @@ ARGUMENTS = {
     '/tf': 'tf_topic',
     'map': 'map_topic',
     'audio': 'audio_topic',
+    'pose_graph': 'graph_topic',
 }
 """By the name of a topic in the code, the argument of the launch files that says where it is."""
 
@@ -51,7 +52,7 @@ OPTIONAL = ('map',)
 TRANSPORTS = ('theora', 'ffmpeg', 'zstd', 'h264', 'h265', 'foxglove', 'compressedDepth')
 """Of image_transport, behind a topic: those that may be all there is."""
 
-STAMPED = frozenset(ARGUMENTS) - {'map', 'audio'}
+STAMPED = frozenset(ARGUMENTS) - {'map', 'audio', 'pose_graph'}
 """Of these, what sensors and localisation publish with the time that it is of."""
 
 PATIENCE_S = 15.0

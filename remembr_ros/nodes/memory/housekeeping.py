@@ -7,12 +7,16 @@ from dataclasses import replace
 from rclpy.clock import JumpThreshold, ROSClock, TimeJump
 from rclpy.duration import Duration
 from rclpy.impl.rcutils_logger import RcutilsLogger
+from visualization_msgs.msg import Marker, MarkerArray
 
 from remembr_ros.errors import RemembrError
+from remembr_ros.memory.motion.pose_graph import Moves, PoseGraph
 from remembr_ros.memory.retention import CONFIRMED_NS, RetentionPolicy
 from remembr_ros.memory.store import MemoryStore
+from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.worker_pool import Chore
+from remembr_ros.nodes.memory.objects import ObjectServices
 from remembr_ros.timestamps import NS, format_duration, format_iso
 
 AHEAD_S = 60.0  # [s] a longer step of /clock is a jump; a recording at 100 times its speed makes seconds
@@ -60,7 +64,7 @@ class Housekeeping:
 
     :param policy: None: memories are kept for ever; may be replaced by :meth:`adjust`
     :param now_ns: the node's time, simulated or not, in nanoseconds since the epoch: memories have it, too
-    :param on_deleted: called when memories were deleted
+    :param on_deleted: called when memories were deleted, or moved
     :param clock: tells whether memories may be deleted for their age now
     :param deletes: False: nothing is deleted at all
     """
@@ -103,7 +107,7 @@ class Housekeeping:
             self.last = 'never'
 
     def close(self, timeout_s: float) -> None:
-        """End; what is being deleted may go on meanwhile, at most so long for each of the two."""
+        """End; what is being deleted may go on meanwhile, at most so long for each."""
         for chore in self._chores:
             chore.close(timeout_s)
 
@@ -139,6 +143,25 @@ class Housekeeping:
             return
         if deleted:
             self._log.info(f'{deleted} keyframes deleted that no memory names')
+
+    def follow(self, node: ManagedNode, objects: ObjectServices) -> None:
+        """Move the memories of the map without a name, which is being made, as its pose graph does."""
+        graph, due = PoseGraph(), list[Moves]()
+
+        def hear(msg: MarkerArray) -> None:
+            spheres = [one for one in msg.markers if one.type == Marker.SPHERE]
+            places = {one.id: complex(one.pose.position.x, one.pose.position.y) for one in spheres}
+            due.extend(graph.take(places, self._now_ns()) if places else [])
+
+        def move() -> None:
+            while due:
+                with objects.changing():  # who follows them reads them again
+                    self._log.info(f'{self._store.move_map("", due[0])} memories moved with the map')
+                del due[0]
+                self._on_deleted()
+
+        node.topics.subscribe(MarkerArray, 'pose_graph', hear, qos.MAP_UPDATES)
+        self._chores.append(Chore('pose-graph', move, self._log, period_s=2.0))
 
     def _report(self, problem: str) -> None:
         if problem and problem != self.problem:

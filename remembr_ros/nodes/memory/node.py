@@ -93,6 +93,8 @@ class MemoryNode(ManagedNode):
         self._offers = MemoryServices(
             self, p, store, self._gauge, on_stored=self._publish_stored, on_deleted=self._show_newest
         )
+        if p.follow_pose_graph and not p.read_only:
+            self._housekeeping.follow(self, self._offers.objects)
         self.every(1.0, self._publish_markers)
 
     def adapt(self) -> None:

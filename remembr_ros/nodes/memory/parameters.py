@@ -13,6 +13,7 @@ class MemoryParameters(NodeParameters):
 
     robot: str = parameter('robot', 'name of the robot that notes without a robot belong to')
     map_frame: str = parameter('map', 'frame of the markers, and of notes without a frame')
+    follow_pose_graph: bool = parameter(False, 'true: memories move as SLAM corrects the map that it makes')
     uri: str = parameter('remembr.db', f'the store: {WHERE}')
     collection: str = parameter('memories', 'name of the collection in the store')
     db_name: str = parameter('', 'database on the server; empty: its default one')

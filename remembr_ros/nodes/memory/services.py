@@ -91,7 +91,7 @@ class MemoryServices:
         self._noting = threading.Lock()
         self._notes: dict[str, Memory] = {}
         self._pool = WorkerPool(node, THREADS, 'memory')
-        self._objects = ObjectServices(node, store, on_stored)
+        self.objects = ObjectServices(node, store, on_stored)
         for kind, name, work in (
             (Recall, 'recall', self._recall),
             (Remember, 'remember', self._remember),
@@ -101,9 +101,9 @@ class MemoryServices:
             (Outline, 'outline', self._outline),
             (FindObjects, 'find_objects', self._find_objects),
             (FindDeeds, 'find_deeds', self._find_deeds),
-            (ObjectHistory, 'object_history', self._objects.history),
-            (CorrectObject, 'correct_object', self._objects.correct),
-            (KeepObjects, 'keep_objects', self._objects.keep),
+            (ObjectHistory, 'object_history', self.objects.history),
+            (CorrectObject, 'correct_object', self.objects.correct),
+            (KeepObjects, 'keep_objects', self.objects.keep),
         ):
             node.offer(kind, name, self._off_the_executor(work))
 
@@ -228,7 +228,7 @@ class MemoryServices:
             response.ids = [memory.id for memory in found[:MAX_IDS]]
             return
         self._refuse_if_read_only()
-        with self._noting, self._objects.changing():
+        with self._noting, self.objects.changing():
             self._notes.clear()
             response.count = self._store.forget(*conditions)
         self._on_deleted()

@@ -15,10 +15,12 @@ from remembr_ros.memory.embedded.database import Database
 from remembr_ros.memory.embedded.engine import EmbeddedEngine
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.memory.motion.pose_graph import PoseGraph
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.pending.change_log import ChangeLog
 from remembr_ros.memory.retention import RetentionPolicy
 from remembr_ros.memory.store import MemoryStore
+from remembr_ros.timestamps import MAX_NS
 from test.unit.memory.test_store import jpeg
 
 Make = Callable[..., Memory]
@@ -109,6 +111,24 @@ def test_a_map_that_was_cut_off_is_moved_when_the_memory_is_opened(
     assert main(['map', 'transform', 'a', '--by', '100', '0', '0', '--memory', path]) == 0
     assert 'no memory was moved twice' in capsys.readouterr().err
     assert places(path) == {100.0}
+
+
+STEPS_OF_MOVING = [((ChangeLog, 'write', 1), 0.0), ((EmbeddedEngine, 'update', 1), 100.0)]
+
+
+@pytest.mark.parametrize(('step', 'begun'), STEPS_OF_MOVING)
+def test_a_correction_by_the_pose_graph_that_was_cut_off_moves_once(
+    path: str, make: Make, dying: Callable[..., None], step: tuple[type, str, int], begun: float
+) -> None:
+    fill(path, make, MANY)
+    graph, way = PoseGraph(), {number: complex(number, 0.0) for number in range(MANY)}
+    assert graph.take(way, MAX_NS) == []
+    [moves] = graph.take({number: place + 100.0 for number, place in way.items()}, MAX_NS)
+    dying(*step, lambda store: store.move_map('a', moves))
+    assert {round(by, 6) for by in places(path)} == {begun}, 'what was begun is finished when it is opened'
+    with opened(path) as store:
+        assert store.move_map('a', moves) == MANY, 'asked for again, it is told'
+    assert {round(by, 6) for by in places(path)} == {100.0}
 
 
 RENAMING = [(ChangeLog, 'write', 1), (EmbeddedEngine, 'update', 1), (Database, 'update', 0)]
