@@ -11,12 +11,15 @@ from remembr_ros.bags.poses import NO_FIX, FixTrack, stamp_of
 from remembr_ros.bags.tf import ChainPoses, add_transforms
 from remembr_ros.bags.transforms import TransformTree
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import Lost, StampedPose, position_std
+from remembr_ros.geometry import Lost, StampedPose, distance, position_std
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import stamped_pose_from_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.parameters import PoseParameters
 from remembr_ros.printable import printable
+from remembr_ros.timestamps import NS
+
+JUMP_M, FASTEST_M_S = 0.5, 10.0  # what moves a robot so far, faster than this, is no drive
 
 _TOPICS: dict[str, tuple[type, str]] = {
     'odometry': (Odometry, 'odom'),
@@ -81,6 +84,7 @@ class PoseSubscription:
         self._reason = ''
         self._since_ns = 0
         self._until_ns: int | None = None
+        self._last: StampedPose | None = None
         self._tree = TransformTree()
         self._chain: ChainPoses | None = None
         datum = parameters.datum
@@ -167,4 +171,14 @@ class PoseSubscription:
         for pose in poses:
             if self.problem:
                 self.problem, self._until_ns = '', pose.stamp_ns
+            last, self._last = self._last, pose
+            way_m = distance(last.pose.position, pose.pose.position) if last is not None else 0.0
+            seconds = (pose.stamp_ns - last.stamp_ns) / NS if last is not None else 0.0
+            if way_m > JUMP_M and 0.0 <= seconds < way_m / FASTEST_M_S:
+                self._node.get_logger().warning(
+                    f'the robot is {way_m:.1f} m from where it was {seconds:.1f} s ago: where that corrected '
+                    'the map and not the robot, as a closed loop does, what was remembered lies off by '
+                    'it; with slam_toolbox set follow_pose_graph, else see remembr map transform',
+                    throttle_duration_sec=10.0,
+                )
             self._on_pose(pose)

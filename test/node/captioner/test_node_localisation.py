@@ -226,3 +226,23 @@ def test_a_camera_that_counts_from_its_start_is_placed_where_it_is(robot, capfd)
     assert caption.placed
     assert abs(caption.start.sec - now_ns // NS) < 60
     assert '/image/compressed has stamps of 1970-01-01T01:23:20' in capfd.readouterr().err
+
+
+@SOURCES
+def test_a_jump_of_the_robot_in_the_map_is_told(robot, capfd, source, topic, make):
+    drive = Drive(robot, pose_source=source)
+    for second in (0.0, 1.0, 2.0):
+        drive.pose(make(second), topic)
+    drive.flush()
+    msg = make(2.1)
+    msg.pose.pose.position.x += 3.0
+    drive.pose(msg, topic)
+    told = ''
+
+    def is_told() -> bool:
+        nonlocal told
+        told += ''.join(capfd.readouterr())
+        return 'follow_pose_graph' in told
+
+    robot.wait(is_told, 'a warning')
+    assert told.count('m from where it was 0.1 s ago: where that corrected the map') == 1
