@@ -97,7 +97,8 @@ def looked(errand: Errand, recall: Recall, since_ns: int, *, late: bool = False)
         return Finding(Look.GONE, f'{len(seeing)} looks show other things alone')
     if not late:
         return Finding(Look.OPEN)
-    why = 'its place is not in view' if recall.count(scope) else 'no camera told me anything'
+    silent = f'no camera told me anything{", or something is before it" if known is not None else ""}'
+    why = 'its place is not in view' if recall.count(scope) else silent
     if known is not None and known.facts.looked >= since_ns:
         why = 'something is in its place that I do not recognise'
     return Finding(Look.UNSURE, why)

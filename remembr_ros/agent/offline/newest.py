@@ -5,6 +5,7 @@ from dataclasses import replace
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Claim, choose
 from remembr_ros.agent.model.memory_prompt import ago
+from remembr_ros.agent.model.quoting import any_case
 from remembr_ros.agent.model.relevance_model import POOL
 from remembr_ros.agent.offline.not_seen import SURE
 from remembr_ros.agent.offline.request import Request
@@ -15,6 +16,13 @@ from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import AGENT, PERSON, Memory
 from remembr_ros.memory.recall_protocol import Recall
+
+_WHERE = r'(?:in|on|at|by|near|under|behind|beside|next to|inside|outside|with|into|onto|to)'
+_PLACED = any_case(
+    rf'(?:\b(?:is|are|lies?|stands?|hangs?|sits?)|\'s)(?: now| back| again| still)? (?:{_WHERE}|here|there)\b'
+    rf'|\b(?:put|left|moved|brought|carried|placed|took)\b.* {_WHERE}\b'
+)
+"""What a note says that tells where a thing is, and not that it is dirty, or closed on Mondays."""
 
 
 def as_told_since(claim: Claim, request: Request, scope: Scope, question: Question, recall: Recall) -> Claim:
@@ -45,10 +53,15 @@ def _told(request: Request, seen: Memory, recall: Recall, since: Scope) -> Memor
     """Return the newest note about a thing, or look that did not find it; None: there is none."""
     found = []
     for source in (PERSON, AGENT):
-        for hit in recall.find(Query(request.phrase, scope=replace(since, source=source), limit=POOL)):
+        of_source = replace(since, source=source)
+        query = Query(request.phrase, scope=of_source, limit=POOL)
+        for hit in recall.find(query) if recall.count(of_source) else ():
             memory, facts = hit.memory, facts_of(hit.memory)
             if facts is None:
-                told = source == PERSON and is_named(request.phrase, memory.caption)
+                says = _PLACED.search(memory.caption) or word_class('gone').intersection(
+                    words(memory.caption)
+                )
+                told = source == PERSON and bool(says) and is_named(request.phrase, memory.caption)
             else:
                 named = is_named(request.phrase, facts.object)
                 same = facts.object_id == seen.id if facts.object_id else named

@@ -15,6 +15,7 @@ from remembr_ros.errors import (
     NavigationRefused,
     NotLooked,
     NotThere,
+    Preempted,
     StoreUnavailable,
 )
 from remembr_ros.geometry import Pose, StampedPose
@@ -92,7 +93,8 @@ class OnArrival:
             answer.text = f'{answer.text} It is there.'.strip()
             return
         was = format_clock(errand.memory.end_ns, self._deeds.zone)
-        answer.text = f'{errand.thing}: it is not there any more; it was at {was}.'.capitalize()
+        text = f'{errand.thing}: it is not there any more; it was at {was}.'
+        answer.text = f'{text[:1].upper()}{text[1:]}'
         answer.kind, answer.confidence = KINDS[Kind.NOT_SEEN], 1.0
         if not inquiry.search:
             raise NotThere(answer.text)
@@ -115,7 +117,7 @@ class OnArrival:
         while finding.look is Look.OPEN:
             late = time.monotonic() - begun_s >= self._parameters().look_timeout
             finding = await self._known(sent.errand, since_ns, late=late)
-            sent.drive.raise_if_stopped()
+            self._raise_if_over(sent)
             if finding.look is Look.OPEN:
                 await first_of(self._node, LOOK_EVERY_S, sent.drive.stopped)
                 sent.drive.raise_if_stopped()
@@ -164,6 +166,7 @@ class OnArrival:
 
     async def _drive(self, sent: Sent, pose: Pose, since_ns: int | None = None) -> None:
         """Drive to a pose; not all the way once the thing is seen that was not since a time [ns]."""
+        self._raise_if_over(sent)
         drive = Nav2Drive((StampedPose(self._node.now_ns(), pose, sent.drive.goals[0].frame_id),))
         sent.inquiry.feed_back('searching', f'for {sent.errand.thing}: drives {describe(drive.goals)}')
         sent.drive.stopped.add_done_callback(lambda stop: settle(self._node, drive.stopped, stop.result()))
@@ -176,6 +179,12 @@ class OnArrival:
         finally:
             settle(self._node, drive.stopped)  # nobody looks on for it any longer
         sent.drive.raise_if_stopped()
+
+    def _raise_if_over(self, sent: Sent) -> None:
+        """Raise what the drive was stopped with, and Preempted where the robot is driven elsewhere."""
+        sent.drive.raise_if_stopped()
+        if self._nav2.drives:
+            raise Preempted('a newer question sends the robot elsewhere')
 
     async def _spot(self, errand: Errand, drive: Nav2Drive, since_ns: int) -> None:
         while not drive.stopped.done():

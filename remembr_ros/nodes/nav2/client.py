@@ -51,6 +51,11 @@ class Nav2Client:
         """Return how many drives, and responses that have to be acted on, are awaited."""
         return len(self._drives) + len(self._cancelling)
 
+    @property
+    def drives(self) -> bool:
+        """Whether the robot is being driven, by whoever asked for it."""
+        return bool(self._drives)
+
     def stop(self, error: RemembrError) -> None:
         """End every drive with this error, and have Nav2 cancel it."""
         for drive in list(self._drives):

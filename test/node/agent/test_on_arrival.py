@@ -230,6 +230,27 @@ def test_a_look_and_a_search_can_be_cancelled(home, stage):
     one.robot.wait(lambda: all(run.ended.done() for run in one.nav2.runs), 'Nav2 stands')
 
 
+@pytest.mark.parametrize('stage', ['looking', 'searching'])
+def test_a_newer_question_ends_a_look_and_a_search(home, stage):
+    one = home(look_timeout=30.0)
+    one.see('There is a lift.', TABLE, HOUR_S)
+    if stage == 'searching':
+        sent = gone(one)
+        one.robot.wait(lambda: len(one.nav2.runs) > 2, 'turns')
+    else:
+        one.see('There is a red cup on a table.', CUP, HOUR_S)
+        sent = one.send()
+    one.wait_for(stage)
+    one.nav2.behaviour = 'drive'
+    newer = one.asker.send('Where is the lift?', navigate=True)
+    result = one.asker.result(sent)
+    assert (result.status, result.result.error_code) == (ABORTED, CODES.PREEMPTED)
+    one.robot.wait(lambda: at(one)[-1] == 4.0, 'the newer drive goes on')
+    assert not one.nav2.runs[-1].ended.done()
+    newer.cancel_goal_async()
+    assert one.asker.result(newer).status == CANCELED
+
+
 def test_only_nav2_tells_of_arrivals(home):
     one = home(navigation='goal_pose')
     one.see('There is a red cup on a table.', CUP, HOUR_S)
