@@ -66,8 +66,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_handlecrashitem(report: Any) -> None:
     """Take it for no failure of a test that Fast DDS crashed while a node of it was destroyed.
 
-    Seen once with a trace (Fast DDS 2.14.5): a segmentation fault below rclpy's destroy_node in the main thread,
-    as a robot was closed, while no other thread of Python was in rclpy. Every other crash fails.
+    Seen once with a trace (Fast DDS 2.14.5): a segmentation fault below rclpy's destroy_node in the main
+    thread, as a robot was closed, while no other thread of Python was in rclpy. Every other crash fails.
     """
     crashed = Path(os.environ['TEST_CRASHES']).read_text().rpartition('Fatal Python error')[2]
     where = crashed.partition('Current thread')[2].splitlines()[1:2]

@@ -13,8 +13,8 @@ def domains() -> Iterator[str]:
     workers = int(os.environ.get('PYTEST_XDIST_WORKER_COUNT', '1'))
     worker = int(os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw'))
     first = os.getppid() if workers > 1 else os.getpid()
-    # One list more than there are workers: who takes the place of one that crashed gets domains of its own. In
-    # those of the crashed one a run stood still once; perhaps what that held in shared memory stayed locked.
+    # One list more than there are workers: who takes the place of one that crashed gets domains of its own.
+    # In those of the crashed one a run stood still; perhaps what that held in shared memory stayed locked.
     lists = workers + 1
     own = [str(1 + (first + i) % COUNT) for i in range(worker % lists, COUNT, lists)]
     while True:
