@@ -92,9 +92,11 @@ def looked(errand: Errand, recall: Recall, since_ns: int, *, late: bool = False)
     absence = known.facts.absences[-1:] if known and known.missing_ns is not None else ()
     if absence and absence[0][1] >= since_ns:
         return Finding(Look.GONE, 'its place is empty')
-    seeing = [memory for memory in _captions(recall, scope) if memory.captioner not in READING]
-    if len(seeing) >= LOOKS and (known is None or late):
-        return Finding(Look.GONE, f'{len(seeing)} looks show other things alone')
+    hits = recall.find(Query(scope=replace(scope, source=CAPTIONER), limit=10 * LOOKS))
+    seeing = (hit.memory for hit in hits if hit.memory.captioner not in READING)
+    looks = sum(_looks(memory, since_ns) for memory in seeing)
+    if looks >= LOOKS and (known is None or late):
+        return Finding(Look.GONE, f'{looks} looks show other things alone')
     if not late:
         return Finding(Look.OPEN)
     silent = f'no camera told me anything{", or something is before it" if known is not None else ""}'
@@ -104,10 +106,12 @@ def looked(errand: Errand, recall: Recall, since_ns: int, *, late: bool = False)
     return Finding(Look.UNSURE, why)
 
 
-def _captions(recall: Recall, scope: Scope) -> list[Memory]:
-    """Return what cameras saw that began in a scope's time."""
-    hits = recall.find(Query(scope=replace(scope, source=CAPTIONER), limit=10 * LOOKS))
-    return [hit.memory for hit in hits if hit.memory.start_ns >= (scope.after_ns or 0)]
+def _looks(memory: Memory, since_ns: int) -> int:
+    """Return how many segments of a memory are of since then: of one that was extended, its later part."""
+    if memory.start_ns >= since_ns:
+        return memory.merged
+    part = (memory.end_ns - since_ns) / (memory.end_ns - memory.start_ns) if memory.end_ns > since_ns else 0.0
+    return int(memory.merged * part)
 
 
 def _object(errand: Errand, recall: Recall) -> KnownObject | None:
@@ -132,8 +136,8 @@ def _shown(errand: Errand, recall: Recall, scope: Scope) -> Memory | None:
     if seen := recall.find_objects(ObjectQuery(errand.thing, scope=scope, limit=1)).objects:
         return seen[0].known.memory
     sighted = find_sightings(searched(errand.thing), recall, replace(scope, source=CAPTIONER))
-    sure = (hit for hit in sighted if hit.score >= EVEN and hit.memory.start_ns >= since_ns)
-    return next((hit.memory for hit in sure), None)
+    sure = (hit.memory for hit in sighted if hit.score >= EVEN)
+    return next((memory for memory in sure if _looks(memory, since_ns)), None)
 
 
 def likely_places(errand: Errand, recall: Recall, here: Pose, *, way_m: float) -> Iterator[Memory]:

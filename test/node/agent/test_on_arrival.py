@@ -41,9 +41,10 @@ def without_a_language_model(monkeypatch):
 class Home:
     """A memory, an agent, a Nav2 that arrives at once, and what a captioner says of what it sees."""
 
-    def __init__(self, robot, tmp_path, **parameters) -> None:
+    def __init__(self, robot, tmp_path, *, consolidate=False, **parameters) -> None:
         self.robot = robot
-        robot.start(MemoryNode, uri=str(tmp_path / 'm.db'), embedder='hashing', consolidate=False)
+        options = {'uri': str(tmp_path / 'm.db'), 'embedder': 'hashing', 'consolidate': consolidate}
+        robot.start(MemoryNode, **options)
         self.nav2 = robot.add(FakeNav2('arrive'))
         options = {
             'navigation': 'nav2',
@@ -113,8 +114,9 @@ def test_what_is_seen_on_arrival_is_there(home):
     assert one.looks() == ['Looked for the red cup, and saw it']
 
 
-def test_what_is_gone_is_told_and_remembered(home):
-    one = home()
+@pytest.mark.parametrize('consolidate', [False, True])
+def test_what_is_gone_is_told_and_remembered(home, consolidate):
+    one = home(consolidate=consolidate)
     one.see('There is a red cup on a table.', CUP, HOUR_S)
     assert one.ask('Where is the red cup?').kind == AnswerMsg.POSITION
     sent = one.send()

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 
 import pytest
 from visualization_msgs.msg import Marker, MarkerArray
@@ -14,6 +13,7 @@ from remembr_ros.geometry import Pose
 from remembr_ros.memory.deeds.deed import deed
 from remembr_ros.memory.embedded.engine import EmbeddedEngine
 from remembr_ros.memory.model.record import Observation
+from remembr_ros.memory.motion.pose_graph import PoseGraph
 from remembr_ros.nodes.base.memory_conversion import observation_to_msg
 from remembr_ros.nodes.memory.node import MemoryNode
 from remembr_ros.nodes.objects.kept import KeptObjects
@@ -66,20 +66,36 @@ BENT = [(x, y if x < 8.0 else y + 0.8) for x, y in WAY]
 AFTER = [(1.0, 0.0), (15.0, 0.8), (16.0, 1.8)]
 
 
-def test_a_loop_closure_moves_memories_and_objects_once(robot, tmp_path):
+LATER = [(x + 0.5, y) for x, y in BENT]
+AFTER_LATER = [(x + 0.5, y) for x, y in AFTER]
+
+
+def test_a_loop_closure_moves_memories_and_objects_once(robot, tmp_path, monkeypatch):
+    take, heard = PoseGraph.take, []
+
+    def told(graph, places, at_ns):
+        heard.append(take(graph, places, at_ns))
+        return heard[-1]
+
+    monkeypatch.setattr(PoseGraph, 'take', told)
     kept = remember(robot, follow=True, folder=tmp_path)
     talker = robot.talk(MarkerArray, TOPIC, 1)
-    talker.publish(graph(WAY))
-    talker.publish(graph(WAY))
-    time.sleep(2.5)
-    assert places(robot) == BEFORE
-    talker.publish(graph(BENT))
+
+    def hear(places):
+        before = len(heard)
+        talker.publish(graph(places))
+        robot.wait(lambda: len(heard) > before, 'the graph is heard')
+
+    hear(WAY)
+    hear(WAY)
+    hear(BENT)
     robot.wait(lambda: places(robot) == AFTER, 'moved memories')
     with pytest.raises(ObjectsChanged):  # who follows objects has to read where they are
         kept.add([Observation(known_object(position=(16.0, 1.0, 0.8)).memory)])
-    talker.publish(graph(BENT))
-    time.sleep(2.5)
-    assert places(robot) == AFTER
+    hear(BENT)
+    hear(LATER)  # what that comes to tells that no graph moved them twice
+    robot.wait(lambda: places(robot) == AFTER_LATER, 'memories that were moved again')
+    assert [len(moves) for moves in heard] == [0, 0, 1, 0, 1]
     kept.close()
 
 

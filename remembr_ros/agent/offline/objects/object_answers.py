@@ -14,7 +14,7 @@ from remembr_ros.agent.model.relevance_model import PERHAPS
 from remembr_ros.agent.offline.not_seen import no_answer
 from remembr_ros.agent.offline.reader.object_request import Asked, ObjectRequest, parse_object_request
 from remembr_ros.agent.offline.request import Request
-from remembr_ros.agent.offline.word_classes import classes_of, word_class
+from remembr_ros.agent.offline.word_classes import classes_of
 from remembr_ros.memory.deeds.object_ids import REACH_M
 from remembr_ros.memory.deeds.occurrences import IN_VIEW_NS, OccurrenceSource, hits_of, in_view, last_of_each
 from remembr_ros.memory.deeds.query import Occurrence
@@ -41,7 +41,7 @@ ONE = 0.9  # how surely a thing that was seen often, and called the same each ti
 _AWAY_M = 2.0 * REACH_M  # from where the robot put a thing: somebody moved it since
 _SHADES = classes_of('shade')
 _SAID = {'moved': 'moved', 'missing': 'gone', 'returned': 'back', 'appeared': 'seen for the first time'}
-_STATES = {said.replace('_', ' ') for said in word_class('states')}
+_ONE_STATE = {said.replace('_', ' '): one for one, of in classes_of('state').items() for said in of}
 _OPPOSITES = ({'open', 'closed'}, {'on', 'off'}, {'full', 'empty'})
 _UNMOVED = ' has not been moved, as far as I know'
 _VISIT = any_case(r'\b(?:last|previous|latest)\b|\bsince (?:you|we|i)\b')
@@ -186,26 +186,22 @@ class _ObjectAnswer:
             return no_answer(f'I cannot tell how large {_the(item)} is: I know its direction alone.')
         wide, deep, high = *sorted(item.known.size[:2])[::-1], item.known.size[2]
         across, up = f'{wide:.2f} x {deep:.2f} m', f'{high:.2f} m high'
-        upright = self.asked.said in ('tall', 'high', 'height')
-        text = f'{_the(item)} is about {up if upright else f"{across}, and {up}"}, by what I saw of it'
+        size = up if self.asked.said in ('tall', 'high', 'height') else f'{across}, and {up}'
+        text = f'{_the(item)} is about {size}, by what I saw of it'
         text += f', one of {len(found)}' if len(found) > 1 else ''
         return _claim(f'{text}{self._since(item)}.', [item])
 
     def state(self, found: Sequence[FoundObject]) -> Claim:
         """Say how deeds left a thing; nobody knows more of how it is."""
-        states = classes_of('state')
         item = max(found, key=lambda item: item.known.state[1])
         (left, since_ns), asked = item.known.state, self.asked.said
-        means = {name: {said.replace('_', ' ') for said in phrases} for name, phrases in states.items()}
-        is_asked, is_so = (next((n for n, of in means.items() if said in of), said) for said in (asked, left))
-        known = f'{left} since {self._clock(since_ns)}'
-        if left and self.request.kind is not Kind.BINARY:
-            return _claim(f'{_the(item)} is {known}, as far as I know.', [item])
-        if is_so == is_asked or {is_so, is_asked} in _OPPOSITES:
-            return _claim(f'{_the(item)} is {known}, as far as I know.', [item], yes=is_so == is_asked)
+        is_asked, is_so = (_ONE_STATE.get(said, said) for said in (asked, left))
+        known, whether = f'{left} since {self._clock(since_ns)}', self.request.kind is Kind.BINARY
+        if left and (not whether or is_so == is_asked or {is_so, is_asked} in _OPPOSITES):
+            yes = is_so == is_asked if whether else None
+            return _claim(f'{_the(item)} is {known}, as far as I know.', [item], yes=yes)
         why = f'all that I know is that it is {known}' if left else 'no deed that I know of says so'
-        thing = f'the {self.asked.thing}'
-        how = f'whether {thing} is {asked}' if asked in _STATES else f'how {thing} is'
+        how = f'whether the {self.asked.thing} is {asked}' if whether else f'how the {self.asked.thing} is'
         return no_answer(f'I cannot tell {how}: {why}.')
 
     def history(self, found: Sequence[FoundObject]) -> Claim:
